@@ -45,10 +45,28 @@ def figure_class() -> Any:
 
 def column(rows: int, height: float = 2.3, width: float = 9.0) -> tuple[Any, Any]:
     """Return a figure of panels below each other over one axis, and the panels, (rows,)."""
-    figure = figure_class()(figsize=(width, 1.2 + height * rows), constrained_layout=True)
-    panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
-    for axes in panels:
-        plain(axes)
+    figure, panels = grid(rows, 1, (width, 1.2 + height * rows), sharex=True)
+    return figure, panels[:, 0]
+
+
+def grid(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:
+    """
+    Return a figure of panels, and the panels, (rows, columns).
+
+    Args:
+        rows: Panels below each other.
+        columns: Panels beside each other.
+        size: Width and height [inch].
+        options: Further ones of `Figure.subplots`.
+
+    Raises:
+        FlexdynError: matplotlib is not installed.
+    """
+    figure = figure_class()(figsize=size, constrained_layout=True)
+    panels = figure.subplots(rows, columns, squeeze=False, **options)
+    for axes in panels.ravel():
+        if axes.name != '3d':
+            plain(axes)
     return figure, panels
 
 

@@ -29,7 +29,7 @@ import math
 from pathlib import Path
 from typing import Any, Optional, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import count, load, named_values, positive, print_json
+from flexdyn_ros.cli.options import add_format, count, load, named_values, positive, print_json
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.output_files import new_file, new_folder, write_text
@@ -76,6 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--modes', metavar='N', type=count, default=3,
         help='frequencies in maps and diagrams (default: 3)')
+    add_format(parser)
     parser.add_argument(
         '-o', '--out', metavar='DIR', default='linear_analysis',
         help='folder of the results; created if missing (default: linear_analysis)')
@@ -86,6 +87,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.linearisation.equilibrium import displacement, static_equilibrium
     from flexdyn_ros.linearisation.linear_system import damping_ratio, LinearSystem
     from flexdyn_ros.robot_dynamics import Dynamics
+    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
@@ -100,13 +102,17 @@ def run(call: argparse.Namespace) -> int:
         raise ArgumentError('--kp', 'and --kd come together')
     folder = new_folder(call.out)
     files = _maps(call, folder, dyn, q, grid)
-    found = static_equilibrium(dyn, q, wrenches)
-    system = LinearSystem.about(
-        found.dyn, found.q, tau=found.tau, outputs=call.outputs, wrenches=wrenches)
-    if call.kp is not None:
-        system = system.under_control(*(
-            gains * robot.n_joints if len(gains) == 1 else gains for gains in (call.kp, call.kd)))
-    files += [_write_system(folder, system, found.q), *_draw(call, folder, system)]
+    with ProgressBar(label='linearising') as bar:
+        found = static_equilibrium(dyn, q, wrenches)
+        bar.update(0.3)
+        system = LinearSystem.about(
+            found.dyn, found.q, tau=found.tau, outputs=call.outputs, wrenches=wrenches)
+        if call.kp is not None:
+            system = system.under_control(*(
+                gains * robot.n_joints if len(gains) == 1 else gains
+                for gains in (call.kp, call.kd)))
+        bar.update(0.6)
+        files += [_write_system(folder, system, found.q), *_draw(call, folder, system)]
     poles = system.poles()
     moving = np.abs(poles) > ZERO * np.abs(poles).max(initial=0.0)
     answer: dict[str, Any] = {
@@ -188,7 +194,7 @@ def _draw(call: argparse.Namespace, folder: Path, system: Any) -> list[Path]:
         (0.1 * sizes.min(), 3.0 * sizes.max()) if len(sizes) else (0.1, 100.0))
     if low >= high:
         raise ArgumentError('--range', f'goes from {low:g} to {high:g} Hz, expected LOW < HIGH')
-    paths = [folder / name for name in ('bode.png', 'poles.png')]
+    paths = [folder / name for name in (f'bode.{call.format}', f'poles.{call.format}')]
     save_bode(system, np.geomspace(low, high, FREQUENCIES), paths[0])
     save_poles(system, paths[1])
     return paths
@@ -212,21 +218,19 @@ def _maps(
         except ValueError:
             raise ArgumentError(
                 '--campbell', f'is "{call.campbell}", expected JOINT=SPEED') from None
-        bar = ProgressBar(None, label='turning')
-        speeds = frequency_maps.campbell_diagram(
-            dyn, joint, np.linspace(0.0, highest, SPEEDS), q, call.modes, bar.update)
-        bar.close()
-        files += [folder / 'campbell.png', _write_table(
+        with ProgressBar(label='turning') as bar:
+            speeds = frequency_maps.campbell_diagram(
+                dyn, joint, np.linspace(0.0, highest, SPEEDS), q, call.modes, bar.update)
+        files += [folder / f'campbell.{call.format}', _write_table(
             folder / 'campbell.csv', ['speed_rad_per_s', *heads],
             np.column_stack((speeds.speeds, speeds.frequencies)))]
         pictures.save_campbell(speeds, files[-2])
     if grid:
-        bar = ProgressBar(None, label='mapping')
-        poses = frequency_maps.pose_map(
-            dyn, grid, q, call.modes, call.frame, bar.update)
-        bar.close()
+        with ProgressBar(label='mapping') as bar:
+            poses = frequency_maps.pose_map(
+                dyn, grid, q, call.modes, call.frame, bar.update)
         places = np.stack(np.meshgrid(*poses.positions, indexing='ij'), axis=-1)
-        files += [folder / 'pose_map.png', _write_table(
+        files += [folder / f'pose_map.{call.format}', _write_table(
             folder / 'pose_map.csv', [*poses.names, *heads],
             np.hstack((places.reshape(-1, len(poses.names)),
                        poses.frequencies.reshape(-1, poses.frequencies.shape[-1]))))]

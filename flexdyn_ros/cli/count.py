@@ -35,6 +35,7 @@ def run(call: argparse.Namespace) -> int:
     """Print the counts of each function."""
     from flexdyn_ros.codegen import generate
     from flexdyn_ros.codegen.tracing.functions import FUNCTIONS, functions_of, read_function
+    from flexdyn_ros.simulation.progress import ProgressBar
 
     robot = load(call)
     # Derivatives by parameters are about parameters that the caller names.
@@ -43,9 +44,10 @@ def run(call: argparse.Namespace) -> int:
     for function in functions:
         read_function(robot, function)
     rows = []
-    for function in functions:
-        traced = generate(robot, function, optimise=False).counts
-        rows.append((function, traced, generate(robot, function).counts))
+    with ProgressBar(label='counting') as bar:
+        for function in bar.over(functions):
+            traced = generate(robot, function, optimise=False).counts
+            rows.append((function, traced, generate(robot, function).counts))
     if call.json:
         print_json({
             'robot': robot.name,

@@ -21,7 +21,7 @@ import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import load, positive, print_json
+from flexdyn_ros.cli.options import add_format, load, positive, print_json
 from flexdyn_ros.output_files import new_folder, write_text
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ SUMMARY = 'a motion that excites the parameters of an arm'
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the subcommand."""
+    add_format(parser)
     parser.add_argument(
         '-o', '--out', metavar='DIR', default='excitation',
         help='folder of the results; created if missing (default: excitation)')
@@ -71,18 +72,18 @@ def run(call: argparse.Namespace) -> int:
     import numpy as np
 
     robot = load(call)
-    bar = ProgressBar(None, label='searching')
     space = Workspace(
         call.wall, None if call.box is None else (call.box[::2], call.box[1::2]), call.radius,
         call.clearance)
-    found = excite(
-        robot, call.period, call.harmonics, steps=call.steps, floor=call.floor, seed=call.seed,
-        progress=bar.update, workspace=None if space == Workspace() else space)
-    bar.close()
+    with ProgressBar(label='searching') as bar:
+        found = excite(
+            robot, call.period, call.harmonics, steps=call.steps, floor=call.floor,
+            seed=call.seed, progress=bar.update,
+            workspace=None if space == Workspace() else space)
     t = np.arange(0.0, found.period + 0.5 / call.rate, 1.0 / call.rate)
     folder = new_folder(call.out)
     files = [_write_table(folder, found, t), _write_trajectory(folder, found, t),
-             _draw(folder, found, t)]
+             _draw(folder / f'excitation.{call.format}', found, t)]
     if call.json:
         print_json({
             'period': found.period, 'condition': found.condition,
@@ -121,7 +122,7 @@ def _write_trajectory(folder: Path, found: Any, t: np.ndarray) -> Path:
     return write_text(folder / 'joint_trajectory.yaml', json.dumps(message) + '\n')
 
 
-def _draw(folder: Path, found: Any, t: np.ndarray) -> Path:
+def _draw(path: Path, found: Any, t: np.ndarray) -> Path:
     from flexdyn_ros.figures import column, legend, line, save
 
     figure, panels = column(3)
@@ -134,4 +135,4 @@ def _draw(folder: Path, found: Any, t: np.ndarray) -> Path:
         axes.set_ylabel(label)
     panels[-1].set_xlabel('time [s]')
     legend(panels[0])
-    return save(figure, folder / 'excitation.png')
+    return save(figure, path)

@@ -66,14 +66,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(call: argparse.Namespace) -> int:
     """Write the files and print their paths."""
     from flexdyn_ros.codegen import generate
+    from flexdyn_ros.simulation.progress import ProgressBar
 
     robot = load(call)
     if call.ros2_control:
         return _write_package(call, robot)
     try:
-        code = generate(
-            robot, call.function, call.language, call.optimise, call.arguments, name=call.name
-        )
+        with ProgressBar(label='generating'):
+            code = generate(
+                robot, call.function, call.language, call.optimise, call.arguments,
+                name=call.name)
     except ArgumentError as error:
         option = _OPTIONS.get(error.argument, error.argument)
         raise ArgumentError(option, error.problem) from error
@@ -109,13 +111,12 @@ def _write_package(call: argparse.Namespace, robot: Any) -> int:
             '--argument', 'with --ros2-control takes gravity, and the payload of one link')
     folder = Path(call.output)
     name = call.name or folder.resolve().name
-    bar = ProgressBar(False if call.json else None, label='generating')
     try:
-        files = control_package(
-            robot, name, links[0] if links else None, call.optimise, bar.update)
+        with ProgressBar(label='generating') as bar:
+            files = control_package(
+                robot, name, links[0] if links else None, call.optimise, bar.update)
     except ArgumentError as error:
         raise ArgumentError('--name' if call.name else '-o', error.problem) from error
-    bar.close()
     paths = _write(folder, files)
     if call.json:
         print_json({'robot': robot.name, 'package': name, 'files': paths})

@@ -94,14 +94,13 @@ def run(call: argparse.Namespace) -> int:
     motions = [read_motion(log, names, gains, call.topic, angular) for log in call.logs]
     motions += [read_motion(log, names, gains, call.topic, angular, load=carried)
                 for log in call.loaded]
-    bar = ProgressBar(None, label='identifying')
     friction = call.friction
-    found = identify(
-        robot, motions, friction=friction[0] if len(friction) == 1 else friction,
-        cutoff=call.cutoff, fixed=_named(call.fix, '--fix'), bounds=_bounds(call.bound),
-        weight=_weights(call.weight), payload=call.payload, gravity=call.gravity,
-        gains=call.unknown_gains, progress=bar.update)
-    bar.close()
+    with ProgressBar(label='identifying') as bar:
+        found = identify(
+            robot, motions, friction=friction[0] if len(friction) == 1 else friction,
+            cutoff=call.cutoff, fixed=_named(call.fix, '--fix'), bounds=_bounds(call.bound),
+            weight=_weights(call.weight), payload=call.payload, gravity=call.gravity,
+            gains=call.unknown_gains, progress=bar.update)
     files = found.write(call.out)
     if call.json:
         print_json({**found.record(), 'files': [str(file) for file in files]})

@@ -60,10 +60,10 @@ def run(call: argparse.Namespace) -> int:
     trajectory = _read(call.trajectory, tuple(feed_forward.coordinates.places))
     rest = feed_forward.coordinates.neutral_positions.copy()
     filler = TrajectoryFiller(trajectory, feed_forward, EffortLimits.none, rest)
-    bar, points = ProgressBar(None, label='computing'), trajectory.points
-    for done in filler.steps():
-        bar.update(done / len(points))
-    bar.close()
+    points = trajectory.points
+    with ProgressBar(label='computing') as bar:
+        for done in filler.steps():
+            bar.update(done / len(points))
     torques = np.array([point.effort for point in points])
     heads = ['t', *(f'{name}/effort' for name in trajectory.joint_names)]
     rows = np.column_stack([trajectory.t, torques])

@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 import traceback
-from typing import Iterator, NoReturn, Optional, Sequence
+from typing import Any, Iterator, NoReturn, Optional, Sequence
 
 from flexdyn_ros import __version__
 from flexdyn_ros.cli import (
@@ -169,16 +169,46 @@ class _Warnings(logging.Handler):
         warn(record.getMessage())
 
 
+class _CompilingBars(logging.Handler):
+    """Draws on a terminal how far compiling has come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bars: list[Any] = []  # tracing a program may compile another
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Draw what a record of `CompiledProgram` reports."""
+        from flexdyn_ros.simulation.progress import ProgressBar
+
+        fraction = getattr(record, 'fraction', None)
+        if fraction == 0.0:
+            bar = ProgressBar(label=f'compiling {vars(record)["compiled"]}')
+            self._bars.append(bar.__enter__())
+        elif fraction == 1.0:
+            self._bars.pop().__exit__(None)
+        elif fraction is not None:
+            self._bars[-1].update(fraction)
+
+
 @contextmanager
 def _shown_warnings() -> Iterator[None]:
-    """Show the library's warnings, and leave its logger as it was to a caller who goes on."""
-    logger = logging.getLogger('flexdyn_ros')
-    before = logger.handlers, logger.propagate
-    logger.handlers, logger.propagate = [_Warnings(logging.WARNING)], False
+    """Show what the library reports, and leave its loggers as they were to a caller."""
+    shown = {
+        'flexdyn_ros': (_Warnings(logging.WARNING), False, logging.NOTSET),
+        'flexdyn_ros.codegen': (_CompilingBars(), True, logging.DEBUG),
+    }
+    before = []
+    for name, (handler, propagate, level) in shown.items():
+        logger = logging.getLogger(name)
+        before.append((logger, logger.handlers, logger.propagate, logger.level))
+        logger.handlers, logger.propagate = [handler], propagate
+        logger.setLevel(level)
     try:
         yield
     finally:
-        logger.handlers, logger.propagate = before
+        for logger, handlers, logger.propagate, level in before:
+            logger.handlers = handlers
+            logger.setLevel(level)
 
 
 def _exit_code(error: FlexdynError) -> int:

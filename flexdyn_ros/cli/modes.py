@@ -77,6 +77,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.linearisation.equilibrium import static_equilibrium
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.simulation.configuration import ConfigurationMap
+    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.simulation.vibrations import analyse
 
     robot = load(call)
@@ -89,12 +90,13 @@ def run(call: argparse.Namespace) -> int:
     dyn = Dynamics(robot, backend='reference')
     if robot.loops:
         q, _ = dyn.project(q, [0.0] * robot.nv)
-    try:
-        found = static_equilibrium(dyn, q, deflected=not held)
-        q, stiffness = found.q, found.stiffness
-    except FlexdynError as error:
-        warn(f'Frequencies are without gravity. {error}')
-    answer = analyse(robot, q, stiffness)
+    with ProgressBar(label='computing'):
+        try:
+            found = static_equilibrium(dyn, q, deflected=not held)
+            q, stiffness = found.q, found.stiffness
+        except FlexdynError as error:
+            warn(f'Frequencies are without gravity. {error}')
+        answer = analyse(robot, q, stiffness)
     answer['dropped'] = {
         link.name: link.modal.dropped for link in robot.links
         if link.modal is not None and link.modal.dropped

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Mapping, Optional, Sequence, TYPE_CHECKING
 
 from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.figures import FORMATS
 from flexdyn_ros.model.urdf.values import number
 
 if TYPE_CHECKING:
@@ -101,6 +102,12 @@ def add_package(parser: argparse.ArgumentParser) -> None:
         help='folder of the ROS package NAME, where package:// addresses of meshes look first; '
         'may be repeated',
     )
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add --format."""
+    parser.add_argument(
+        '--format', choices=FORMATS, default='png', help='format of pictures (default: png)')
 
 
 def load(call: argparse.Namespace) -> 'Robot':

@@ -33,9 +33,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import load, print_json
+from flexdyn_ros.cli.options import add_format, load, print_json
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.figures import FORMATS
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.output_files import new_folder
 from flexdyn_ros.terminal import warn
@@ -60,8 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             option, dest=what, type=number, metavar='T',
             help=f'{what} of the part that is drawn [s] (default: that of the motion)',
         )
-    parser.add_argument(
-        '--format', choices=FORMATS, default='png', help='format of the files (default: png)')
+    add_format(parser)
     parser.add_argument(
         '--out', metavar='DIR', default='.',
         help='folder of the files; created if missing (default: the current one)',
@@ -73,6 +71,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.figures import save
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.simulation.motion_plots import require_same_robot
+    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.simulation.record import load_npz
 
     dyn = Dynamics(load(call))
@@ -84,12 +83,13 @@ def run(call: argparse.Namespace) -> int:
         raise ArgumentError('FILE', error.problem) from error
     folder = new_folder(call.out)
     files = []
-    for what in call.what or PLOTS:
-        figure = _figure(what, motion, dyn, call.signal)
-        if figure is None:
-            warn(f'There is nothing to draw for {what}.')
-        else:
-            files.append(str(save(figure, folder / f'{what}.{call.format}')))
+    with ProgressBar(label='drawing') as bar:
+        for what in bar.over(call.what or PLOTS):
+            figure = _figure(what, motion, dyn, call.signal)
+            if figure is None:
+                warn(f'There is nothing to draw for {what}.')
+            else:
+                files.append(str(save(figure, folder / f'{what}.{call.format}')))
     if call.json:
         print_json({'files': files})
     else:

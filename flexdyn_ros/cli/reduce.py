@@ -97,9 +97,11 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Write the file; print mass, centre of mass and frequencies."""
     from flexdyn_ros.model.modal.files import write_arrays
+    from flexdyn_ros.simulation.progress import ProgressBar
 
     convergence: dict[str, Any] = {}
-    arrays = _converted(call.modal) if call.modal else _reduced(call, convergence)
+    with ProgressBar(label='reducing'):
+        arrays = _converted(call.modal) if call.modal else _reduced(call, convergence)
     write_arrays(call.output, arrays)
     if call.plot:
         from flexdyn_ros.simulation.mode_pictures import save_file_shapes

@@ -143,6 +143,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
     from flexdyn_ros.simulation.method_choice import choose
+    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
@@ -165,7 +166,8 @@ def run(call: argparse.Namespace) -> int:
     method = 'rk4' if call.method == 'auto' else call.method
     if dynamic:
         driven = call.drift != 'projection'
-        chosen = choose(dyn, q0, call.dt, call.method, call.force, call.stops, driven)
+        with ProgressBar(label='preparing'):
+            chosen = choose(dyn, q0, call.dt, call.method, call.force, call.stops, driven)
         dt, method = chosen.dt, call.method
         limit = None if chosen.limit is None else chosen.limit.step
     further = further_files(call, dyn, description_folder(call))
@@ -195,23 +197,25 @@ def _motion(
 ) -> Any:
     """Return the motion from configuration and velocity under a torque, the entries of start."""
     from flexdyn_ros.simulation import simulate
+    from flexdyn_ros.simulation.progress import ProgressBar
 
     q0, qd0, torque = start
     if call.modes == 'dynamic':
-        with shown_imbalance():
+        with shown_imbalance(), ProgressBar(label='simulating') as bar:
             return simulate(
-                dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
+                dyn, q0, qd0, torque, call.t_end, dt, method, bar.update, base_acceleration=base,
                 drift=call.drift, force=call.force, rtol=call.rtol, atol=call.atol,
                 stops=call.stops,
             )
     from flexdyn_ros.quasi_static.dynamics import QuasiStatic
     from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
 
-    joints, first = QuasiStatic(dyn), slice(dyn.robot.n_joints)
-    return simulate_quasi_static(
-        joints, q0[: joints.n_positions], qd0[first], torque[first], call.t_end, dt, method,
-        base_acceleration=base,
-    )
+    first = slice(dyn.robot.n_joints)
+    with ProgressBar(label='simulating') as bar:
+        joints = QuasiStatic(dyn)
+        return simulate_quasi_static(
+            joints, q0[: joints.n_positions], qd0[first], torque[first], call.t_end, dt, method,
+            bar.update, base)
 
 
 def _method(name: str) -> str:

@@ -31,6 +31,7 @@ def run_scenario(call: argparse.Namespace) -> int:
     """Run the scenario of a call; return the exit code."""
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.scenario import load, run
+    from flexdyn_ros.simulation.progress import ProgressBar
 
     scenario = load(call.urdf, _changes(call))
     outputs = scenario.data['outputs']
@@ -38,8 +39,8 @@ def run_scenario(call: argparse.Namespace) -> int:
         call, Dynamics(scenario.robot), Path(scenario.data['robot']).parent)
     try:
         folder = new_folder(call.out or outputs['folder'] or scenario.name)
-        with shown_imbalance():
-            found = run(scenario)
+        with shown_imbalance(), ProgressBar(label='simulating') as bar:
+            found = run(scenario, bar.update)
     except (KeyboardInterrupt, FlexdynError) as error:
         event = 'interrupt' if isinstance(error, KeyboardInterrupt) else 'error'
         keep_motion(error, folder, f'the {event}')

@@ -74,6 +74,8 @@ def write_files(
     references: Any = None, frames: Any = None, further: Sequence[Write] = (),
 ) -> list[Path]:
     """Write the files; one that cannot be written does not keep the other from its place."""
+    from flexdyn_ros.simulation.progress import ProgressBar
+
     files, failed = [], None
     # The smaller file first: a disk that is nearly full may still take it.
     for wanted, write, name in (
@@ -89,11 +91,15 @@ def write_files(
             warn(f'{path} is written')
         raise failed
     files.reverse()
-    files += [save(trajectory, folder / name) for save, name in further]
-    if plots:
-        from flexdyn_ros.simulation.plot import save_plots
+    with ProgressBar(label='writing') as bar:
+        for k, (save, name) in enumerate(further):
+            bar.update(k / (len(further) + plots))
+            files.append(save(trajectory, folder / name))
+        if plots:
+            from flexdyn_ros.simulation.plot import save_plots
 
-        files += save_plots(trajectory, folder, references, frames)
+            bar.update(len(further) / (len(further) + 1))
+            files += save_plots(trajectory, folder, references, frames)
     return files
 
 

@@ -19,7 +19,7 @@ import argparse
 import os
 from typing import Any
 
-from flexdyn_ros.cli.options import add_json, count, EXIT_CODES, print_json
+from flexdyn_ros.cli.options import add_format, add_json, count, EXIT_CODES, print_json
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_folder
 
@@ -51,6 +51,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--table', choices=('parquet', 'csv'), help='kind of the table')
     parser.add_argument(
         '--plot', metavar='COLUMN', nargs='+', help='columns to draw (default: the first ones)')
+    add_format(parser)
     parser.add_argument(
         '-o', '--out', metavar='DIR', default='sweep',
         help='folder of the results; created if missing (default: sweep)')
@@ -73,10 +74,9 @@ def run(call: argparse.Namespace) -> int:
     sweep = Sweep.of(
         call.scenario, axes, changed_values(call.set), call.samples, call.seed)
     folder = new_folder(call.out)
-    bar = ProgressBar(None, label='sweeping')
-    rows = sweep_rows(sweep, folder, call.workers, call.dask, bar.update)
-    bar.close()
-    files = [write_table(rows, folder, call.table), folder / 'sweep.png']
+    with ProgressBar(label='sweeping') as bar:
+        rows = sweep_rows(sweep, folder, call.workers, call.dask, bar.update)
+    files = [write_table(rows, folder, call.table), folder / f'sweep.{call.format}']
     failed = [row for row in rows if 'error' in row]
     if len(failed) == len(rows):
         raise FlexdynError(f'Every point failed, the first one with: {failed[0]["error"]}')

@@ -18,7 +18,7 @@ import argparse
 from pathlib import Path
 from typing import Any, Optional, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import load, named_values, positive, print_json
+from flexdyn_ros.cli.options import add_format, load, named_values, positive, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import new_folder, write_text
 
@@ -57,6 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--methods', nargs='+', choices=METHODS, default=METHODS,
         help='feed-forward methods to compare (default: all)')
+    add_format(parser)
     parser.add_argument(
         '-o', '--out', metavar='DIR', default='tip_motion',
         help='folder of the results; created if missing (default: tip_motion)')
@@ -76,17 +77,17 @@ def run(call: argparse.Namespace) -> int:
             for words, option in ((call.start, '--start'), (call.end, '--end'))]
     dyn = Dynamics(robot)
     start, end = ([*each, *rest[robot.n_joints:]] for each in ends)
-    path = TipPath.between(
-        dyn, call.frame, start, end, call.duration, call.outputs, call.smoothness)
-    folder = new_folder(call.out)
-    bar = ProgressBar(None, label='inverting')
-    motion = stable_inversion(dyn, path, call.dt, progress=bar.update)
-    bar.close()
-    files = [_write_motion(folder, robot, motion), _write_zeros(folder, motion)]
+    with ProgressBar(label='inverting') as bar:
+        path = TipPath.between(
+            dyn, call.frame, start, end, call.duration, call.outputs, call.smoothness)
+        folder = new_folder(call.out)
+        motion = stable_inversion(dyn, path, call.dt, progress=bar.update)
+        files = [_write_motion(folder, robot, motion), _write_zeros(folder, motion)]
     results: tuple[Any, ...] = ()
     if call.kp is not None:
         results = _compare(call, dyn, path)
-        files += [_write_comparison(folder, results), _draw(folder, results, path.duration)]
+        files += [_write_comparison(folder, results), _draw(
+            folder / f'tip_error.{call.format}', results, path.duration)]
     summary = {
         'pre_actuation_s': motion.before, 'post_actuation_s': motion.after,
         'largest_torque': [float(x) for x in abs(motion.tau).max(axis=0)],
@@ -108,10 +109,9 @@ def _compare(call: argparse.Namespace, dyn: Any, path: Any) -> tuple[Any, ...]:
     for option, gains in (('--kp', call.kp), ('--kd', call.kd)):
         if len(gains) not in (1, driven):
             raise ArgumentError(option, f'has {len(gains)} numbers, expected 1 or {driven}')
-    bar = ProgressBar(None, label='comparing')
-    found = compare(dyn, path, call.kp, call.kd, call.methods, dt=call.dt, progress=bar.update)
-    bar.close()
-    return found
+    with ProgressBar(label='comparing') as bar:
+        return compare(
+            dyn, path, call.kp, call.kd, call.methods, dt=call.dt, progress=bar.update)
 
 
 def _row(result: Any) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _write_comparison(folder: Path, results: tuple[Any, ...]) -> Path:
     return write_text(folder / 'comparison.csv', '\n'.join(lines) + '\n')
 
 
-def _draw(folder: Path, results: tuple[Any, ...], duration: float) -> Path:
+def _draw(path: Path, results: tuple[Any, ...], duration: float) -> Path:
     """Draw the distance of the tip from its path, and from its mean afterwards."""
     from flexdyn_ros.figures import column, legend, line, save
 
@@ -166,7 +166,7 @@ def _draw(folder: Path, results: tuple[Any, ...], duration: float) -> Path:
     axes.set_ylabel('distance of the tip from its path [m]')
     axes.set_ylim(bottom=1e-9)
     legend(axes)
-    return save(figure, folder / 'tip_error.png')
+    return save(figure, path)
 
 
 def _print(

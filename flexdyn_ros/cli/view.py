@@ -53,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(call: argparse.Namespace) -> int:
     """Serve the page until interrupted."""
     from flexdyn_ros.robot_dynamics import Dynamics
+    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.simulation.record import load_npz
     from flexdyn_ros.visualization.browser_view import BrowserView, viser
     from flexdyn_ros.visualization.scene import Scene
@@ -63,9 +64,11 @@ def run(call: argparse.Namespace) -> int:
     viser()
     robot = load(call)
     motions = [load_npz(file) for file in call.motion]
-    scene = Scene(Dynamics(robot), description_folder(call),
-                  package_folders(call.package, '--package'), call.triangles)
-    view = BrowserView(scene, call.host, call.port, motions, factor=call.factor)
+    with ProgressBar(label='preparing') as bar:
+        scene = Scene(Dynamics(robot), description_folder(call),
+                      package_folders(call.package, '--package'), call.triangles)
+        bar.update(0.5)
+        view = BrowserView(scene, call.host, call.port, motions, factor=call.factor)
     try:
         if call.json:
             print_json({'url': view.url})

@@ -8,9 +8,9 @@ from typing import Any
 
 import flexdyn_ros as fd
 from flexdyn_ros.demo.plan import DemoRobot, DemoRun
+from flexdyn_ros.figures import grid
 from flexdyn_ros.visualization.centre_lines import centre_lines, rigid_segments
 from flexdyn_ros.visualization.colours import Legend
-import matplotlib.pyplot as plt
 import numpy as np
 
 INSTANTS = 5  # number of instants drawn
@@ -64,10 +64,9 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], run_file: Path) -> A
     valid = np.flatnonzero(np.isfinite(data['tip/x']))
     rows = valid[np.linspace(0, len(valid) - 1, INSTANTS).astype(int)]
     space = 2 if robot.flat else 3
-    figure, panels = plt.subplots(
-        1, INSTANTS, figsize=(2.9 * INSTANTS, 4.3), sharex=robot.flat, sharey=robot.flat,
-        subplot_kw={'projection': None if robot.flat else '3d'},
-    )
+    figure, (panels,) = grid(
+        1, INSTANTS, (2.9 * INSTANTS, 4.3), sharex=robot.flat, sharey=robot.flat,
+        subplot_kw={'projection': None if robot.flat else '3d'})
     corners, scale = [], Legend('deflection', 0.0, robot.colour_range)
     for axes, row in zip(panels, rows):
         links, rigid = shape.bent(row)
@@ -90,9 +89,8 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], run_file: Path) -> A
     _set_limits(panels, np.array(corners), robot.flat)
     figure.suptitle(
         f'{robot.title}\ndeflection drawn {robot.exaggeration:g} times its size; blue to red: '
-        f'0 to {1e3 * robot.colour_range:g} mm; dashed: the arm if it did not bend', fontsize=11,
-    )
-    figure.subplots_adjust(top=0.75, wspace=0.05 if robot.flat else 0.12)
+        f'0 to {1e3 * robot.colour_range:g} mm; dashed: the arm if it did not bend',
+        fontsize='large')
     return figure
 
 
@@ -105,7 +103,6 @@ def _set_limits(panels: Any, corners: np.ndarray, flat: bool) -> None:
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel='x [m]')
         if flat:
             axes.set_aspect('equal')
-            axes.grid(True, alpha=0.25)
         else:
             floor = min(0.0, low[2])
             axes.set(zlim=(floor, high[2]), ylabel='y [m]', zlabel='z [m]')

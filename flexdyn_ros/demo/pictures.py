@@ -10,12 +10,11 @@ from typing import Any, Callable, Sequence
 
 from flexdyn_ros.demo.arm_picture import draw_arm
 from flexdyn_ros.demo.plan import CONTROLS, DemoRobot, ROBOTS
-import matplotlib.pyplot as plt
+from flexdyn_ros.figures import COLOURS, grid, legend, line, MEASURED, save
 import numpy as np
 
-COLOURS = {'pd': '#8c8c8c', 'rigid': '#d98200', 'flexible': '#1f5fbf'}
+CONTROL_COLOURS = {'pd': MEASURED, 'rigid': COLOURS[4], 'flexible': COLOURS[0]}
 MOST_ROWS = 800
-RESOLUTION = 130  # [dots per inch]
 NO_ERROR = 1e-12  # what is drawn for zero on a logarithmic axis [rad]
 DEPTH = 0.1  # how far below the best control's largest error a logarithmic axis reaches [1]
 SMALL = 0.01  # of the largest deflection of its unit: what is smaller is left out [1]
@@ -51,29 +50,29 @@ class Results:
 def draw_motion(results: Results) -> Any:
     """Draw the joint motion of the best control over the desired one."""
     data = results.data[results.best]
-    figure, axes = plt.subplots(figsize=(9, 4.5))
+    figure, ((axes,),) = grid(1, 1, (9.0, 4.5))
     for k, name in enumerate(results.robot.joints):
-        axes.plot(data['time'], data[f'position/{name}'], color=f'C{k}', label=name, lw=1.8)
+        axes.plot(data['time'], data[f'position/{name}'], label=name,
+                  **{**line(k), 'linewidth': 1.8})
         axes.plot(data['time'], data[f'reference/{name}'], 'k--', lw=0.8)
     axes.plot([], [], 'k--', lw=0.8, label='desired')
     axes.set(xlabel='simulated time [s]', ylabel='joint position [rad]')
-    axes.legend(loc='upper left', bbox_to_anchor=(1.0, 1.0), frameon=False)
-    axes.set_title(f'Motion, {CONTROLS[results.best]}\n{results.robot.title}', fontsize=11)
-    axes.grid(True, alpha=0.25)
-    figure.tight_layout()
+    legend(axes)
+    figure.suptitle(
+        f'Motion, {CONTROLS[results.best]}\n{results.robot.title}', fontsize='large')
     return figure
 
 
 def draw_torques(results: Results) -> Any:
     """Draw the feed-forward torques, and those of the controller alone."""
-    def line(control: str, name: str) -> tuple[np.ndarray, str]:
+    def curve(control: str, name: str) -> tuple[np.ndarray, str]:
         if control == 'pd':
             label = 'torque of the controller under PD alone'
             return results.data[control][f'effort/{name}'], label
         return (results.data[control][f'feed_forward/{name}'],
                 CONTROLS[control].replace('PD + ', ''))
 
-    figure, _ = _panels(results, results.robot.joints, line, 'Torques of the joints',
+    figure, _ = _panels(results, results.robot.joints, curve, 'Torques of the joints',
                         'torque [N m]')
     return figure
 
@@ -88,13 +87,13 @@ def draw_deflections(results: Results) -> Any:
     }
     modes = large_ones(largest)
 
-    def line(control: str, name: str) -> tuple[np.ndarray, str]:
+    def curve(control: str, name: str) -> tuple[np.ndarray, str]:
         return 1e3 * results.data[control][f'mode/{name}'], CONTROLS[control]
 
     title = 'Deflections'
     if len(modes) < len(largest):
         title += f' ({len(largest) - len(modes)} more stay below a hundredth of the largest)'
-    figure, panels = _panels(results, modes, line, title, 'deflection at its tip [mm]')
+    figure, panels = _panels(results, modes, curve, title, 'deflection at its tip [mm]')
     for axes, name in zip(panels, modes):
         if is_angle(name):
             axes.set_ylabel('deflection [mrad]')
@@ -122,51 +121,44 @@ def large_ones(largest: dict[str, float]) -> list[str]:
 
 def draw_tracking_error(results: Results) -> Any:
     """Draw the tracking error of each joint under each kind of control."""
-    def line(control: str, name: str) -> tuple[np.ndarray, str]:
+    def curve(control: str, name: str) -> tuple[np.ndarray, str]:
         error = np.abs(results.data[control][f'tracking_error/{name}'])
         rms = 1e3 * results.rms[control]
         return 1e3 * np.maximum(error, NO_ERROR), f'{CONTROLS[control]}: {rms:.3g} mrad rms'
 
     joints = results.robot.joints
     title = 'Tracking error (feed-forward with the exact model of the arm)'
-    figure, panels = _panels(results, joints, line, title, '|error| [mrad]', sharey=True)
+    figure, panels = _panels(results, joints, curve, title, '|error| [mrad]', sharey=True)
     # Where an error changes its sign the curve falls without end; that is no information.
-    smallest = min(line(results.best, name)[0].max() for name in joints)
+    smallest = min(curve(results.best, name)[0].max() for name in joints)
     panels[0].set(yscale='log', ylim=(max(smallest * DEPTH, 1e3 * NO_ERROR), None))
     return figure
 
 
 def _panels(
-    results: Results, names: Sequence[str], line: Callable[[str, str], tuple[np.ndarray, str]],
+    results: Results, names: Sequence[str], curve: Callable[[str, str], tuple[np.ndarray, str]],
     title: str, unit: str, **share: Any,
 ) -> tuple[Any, list[Any]]:
     """Draw a panel a name, with a line a control; return the figure and the panels."""
     columns = 2 if len(names) in (2, 4) else min(3, len(names))
     rows = -(-len(names) // columns)
-    figure, grid = plt.subplots(
-        rows, columns, figsize=(1.0 + 3.6 * columns, 1.3 + 2.5 * rows), squeeze=False,
-        sharex=True, **share,
-    )
-    panels = list(grid.ravel())
+    figure, every = grid(
+        rows, columns, (4.0 + 3.6 * columns, 1.3 + 2.5 * rows), sharex=True, **share)
+    panels = list(every.ravel())
     for axes in panels[len(names):]:
         axes.set_visible(False)
     for axes, name in zip(panels, names):
         for control, data in results.data.items():
-            values, label = line(control, name)
+            values, label = curve(control, name)
             # What may hide behind another is wide.
             width = 2.6 if control == 'rigid' else 1.2
-            axes.plot(data['time'], values, color=COLOURS[control], lw=width, label=label)
-        axes.set_title(name, fontsize=10)
+            axes.plot(data['time'], values, color=CONTROL_COLOURS[control], lw=width, label=label)
+        axes.set_title(name, fontsize='medium')
         axes.set_ylabel(unit)
-        axes.grid(True, alpha=0.25)
     for axes in panels[:len(names)][-columns:]:
         axes.set_xlabel('simulated time [s]')
-    figure.suptitle(f'{title}\n{results.robot.title}', fontsize=11)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc='lower center', ncol=3, frameon=False)
-    # Room for title and legend, in parts of the height.
-    inch = 1.0 / figure.get_figheight()
-    figure.tight_layout(rect=(0.0, 0.3 * inch, 1.0, 1.0 - 0.05 * inch))
+    figure.suptitle(f'{title}\n{results.robot.title}', fontsize='large')
+    legend(panels[columns - 1])
     return figure, panels[:len(names)]
 
 
@@ -186,9 +178,7 @@ def main() -> int:
     results = Results(folder, ROBOTS[sys.argv[1]])
     for name, draw in PICTURES.items():
         figure = draw(results)
-        file = results.folder / f'{name}.png'
-        figure.savefig(file, dpi=RESOLUTION, bbox_inches='tight')
-        plt.close(figure)
+        file = save(figure, results.folder / f'{name}.png')
         print(file.relative_to(folder))
     return 0
 

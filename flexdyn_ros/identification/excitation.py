@@ -110,14 +110,17 @@ def excite(
         workspace = replace(workspace, walls=(*workspace.walls, (0.0, 0.0, 1.0, floor)))
     search = _Search(robot, period, harmonics, workspace, np.random.default_rng(seed))
     report = progress or (lambda fraction: None)
-    found = np.concatenate([
-        search.conditions(search.random(min(FAMILY, trials - first)))[0]
-        for first in range(0, trials, FAMILY)])
+    conditions, rounds = [], steps + trials // FAMILY + 1
+    for first in range(0, trials, FAMILY):
+        conditions.append(search.conditions(search.random(min(FAMILY, trials - first)))[0])
+        report(len(conditions) / rounds)
+    found = np.concatenate(conditions)
     if not np.isfinite(found).any():
         raise FlexdynError(
             'No random motion respects the limits of position, velocity, torque and workspace. '
             'Check the efforts and velocities of <limit>, and the workspace.')
-    best, condition = search.improved(steps, report)
+    best, condition = search.improved(
+        steps, lambda step: report(min((len(conditions) + step) / rounds, 1.0)))
     period, centre, sines, cosines = best
     return Excitation(
         robot.joint_names, period, centre, sines, cosines, float(condition), search.names,
@@ -167,16 +170,16 @@ class _Search:
         return found
 
     def improved(
-        self, steps: int, report: Callable[[float], None]
+        self, steps: int, report: Callable[[int], None]
     ) -> tuple[Candidate, float]:
-        """Return the best motion that a descent from the best one so far meets."""
+        """Return the best motion that a descent meets; `report` receives the step's number."""
         from scipy.optimize import minimize
 
         done = [0]
 
         def note(_: np.ndarray) -> None:
             done[0] += 1
-            report(done[0] / max(steps, 1))
+            report(done[0])
 
         for power in SHARPNESS if steps else ():
             minimize(self._smooth_condition, self._start, (power,), jac=True, method='L-BFGS-B',

@@ -26,7 +26,7 @@ from flexdyn_ros.quasi_static.static_deflection import (
 )
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
-from flexdyn_ros.simulation.vibrations import allowed_motions
+from flexdyn_ros.simulation.vibrations import allowed_motions, driven_coordinates
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -74,61 +74,100 @@ def static_equilibrium(
         FlexdynError: A mode has no stiffness.
     """
     robot = dyn.robot
-    at = np.array(real_vector('q', q, robot.nq))
     if robot.base_motion == 'free':
         if wrenches:
             raise ArgumentError('wrenches', 'accelerate a free base, which has no equilibrium')
-        dyn = copy(dyn)
-        dyn.set_gravity((0.0, 0.0, 0.0))
-    rest, first = np.zeros(robot.nv), robot.nq - robot.n_modes
+        dyn = _weightless(dyn)
+    if deflected:
+        at = static_configuration(dyn, q, wrenches)
+    else:
+        at = dyn.project(real_vector('q', q, robot.nq), np.zeros(robot.nv))[0]
+    return Equilibrium(dyn, at, *_stiffness(dyn, at, wrenches))
+
+
+def static_configuration(
+    dyn: Dynamics, q: ArrayLike, wrenches: Wrenches = None
+) -> np.ndarray:
+    """
+    Return the configuration at static equilibrium, (nq,).
+
+    With loops the actuated joints are held where the nearest closed configuration has them.
+    A step of the chord iteration goes along the motions N that loops and held joints leave, by
+    the elastic stiffness. The configuration is closed again after each step.
+
+    Args:
+        dyn: Dynamics of the robot, with its payloads and gravity.
+        q: Configuration, (nq,); its modal part is read with loops alone, where it is the start.
+        wrenches: Frame name to six numbers, see `Dynamics`.
+
+    Raises:
+        ArgumentError: q has the wrong shape.
+        DeflectionNotFound: No deflection carries the load, as beyond buckling.
+        FlexdynError: A mode has no stiffness.
+    """
+    robot = dyn.robot
+    at = np.array(real_vector('q', q, robot.nq))
+    if robot.base_motion == 'free':
+        dyn = _weightless(dyn)
     if robot.loops:
-        return _closed_equilibrium(dyn, at, wrenches, deflected)
-    static = QuasiStatic(dyn)
-    if deflected and robot.n_modes:
-        joints = np.zeros(robot.n_joints)
-        at[first:] = static.inverse_dynamics(at[:first], joints, joints, wrenches)[1]
-    stiffness = symmetric_part(dyn.inverse_dynamics_derivatives(at, rest, rest, wrenches)[0])
-    inertia = np.diag(dyn.mass_matrix(at))
-    inertia = np.maximum(inertia, 1e-12 * inertia.max(initial=1e-300))
-    squares = np.abs(stiffness) / np.sqrt(np.outer(inertia, inertia))
-    stiffness[squares < ROUNDING * squares.max(initial=0.0)] = 0.0
-    return Equilibrium(
-        dyn, at, dyn.inverse_dynamics(at, rest, rest, wrenches), stiffness)
+        return _closed_configuration(dyn, at, wrenches)
+    if robot.n_modes:
+        first, joints = robot.nq - robot.n_modes, np.zeros(robot.n_joints)
+        at[first:] = QuasiStatic(dyn).inverse_dynamics(at[:first], joints, joints, wrenches)[1]
+    return at
 
 
-def _closed_equilibrium(
-    dyn: Dynamics, q: np.ndarray, wrenches: Wrenches, deflected: bool
-) -> Equilibrium:
-    """
-    Return the equilibrium of a robot with loops, its actuated joints held.
-
-    Forces vanish along the motions N that loops and held joints leave. A step of the chord
-    iteration goes along N by the elastic stiffness, and on to the nearest closed configuration.
-    With the free motions F, orthonormal, the stiffness is -F (F^T M F) (F^T d qdd / dq F) F^T. It
-    contains the forces of the loops, whose directions turn.
-    """
-    rest = np.zeros(dyn.robot.nv)
-    size = np.inf
+def _closed_configuration(dyn: Dynamics, q: np.ndarray, wrenches: Wrenches) -> np.ndarray:
+    rest, space = np.zeros(dyn.robot.nv), ConfigurationSpace(dyn.robot)
+    size, q = np.inf, dyn.project(q, rest)[0]
     for _ in range(MAX_ITERATIONS):
-        q = dyn.project(q, rest)[0]
-        held, free = allowed_motions(dyn, q)[1:]
-        assert held is not None and free is not None
+        motions = allowed_motions(dyn, q)[1]
+        assert motions is not None
         force = dyn.gravity_vector(q) + dyn.elastic_vector(q, rest)
         if wrenches:
             force = force + dyn.external_force_vector(q, wrenches)
         try:
-            step = np.linalg.solve(held.T @ stiffness_matrix(dyn, q) @ held, held.T @ force)
+            step = motions @ np.linalg.solve(
+                motions.T @ stiffness_matrix(dyn, q) @ motions, motions.T @ force)
         except np.linalg.LinAlgError:
             break
-        size = float(np.abs(held @ step).max(initial=0.0))
-        if size < SMALLEST_DEFLECTION * ROUNDING_OF_LOOPS or not deflected:
-            tau = dyn.inverse_dynamics(q, rest, rest, wrenches)
-            by_q = dyn.forward_dynamics_derivatives(q, rest, tau, wrenches)[0]
-            inertia = free.T @ dyn.mass_matrix(q) @ free
-            stiffness = -free @ inertia @ (free.T @ by_q @ free) @ free.T
-            return Equilibrium(dyn, q, tau, symmetric_part(stiffness))
-        q = ConfigurationSpace(dyn.robot).moved(q, -held @ step)
+        size = float(np.abs(step).max(initial=0.0))
+        if size < SMALLEST_DEFLECTION * ROUNDING_OF_LOOPS:
+            return q
+        q = dyn.project(space.moved(q, -step), rest, hold=driven_coordinates(dyn.robot))[0]
     raise DeflectionNotFound(size)
+
+
+def _stiffness(
+    dyn: Dynamics, q: np.ndarray, wrenches: Wrenches
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the torques that hold a configuration, (nv,), and its stiffness, (nv, nv).
+
+    With loops and the free motions F, orthonormal, the stiffness is
+    -F (F^T M F) (F^T d qdd / dq F) F^T. It contains the forces of the loops, whose directions
+    turn.
+    """
+    rest, mass = np.zeros(dyn.robot.nv), dyn.mass_matrix(q)
+    tau = dyn.inverse_dynamics(q, rest, rest, wrenches)
+    if dyn.robot.loops:
+        free = allowed_motions(dyn, q)[2]
+        assert free is not None
+        by_q = dyn.forward_dynamics_derivatives(q, rest, tau, wrenches)[0]
+        stiffness = -free @ (free.T @ mass @ free) @ (free.T @ by_q @ free) @ free.T
+        return tau, symmetric_part(stiffness)
+    stiffness = symmetric_part(dyn.inverse_dynamics_derivatives(q, rest, rest, wrenches)[0])
+    inertia = np.diag(mass)
+    inertia = np.maximum(inertia, 1e-12 * inertia.max(initial=1e-300))
+    squares = np.abs(stiffness) / np.sqrt(np.outer(inertia, inertia))
+    stiffness[squares < ROUNDING * squares.max(initial=0.0)] = 0.0
+    return tau, stiffness
+
+
+def _weightless(dyn: Dynamics) -> Dynamics:
+    dyn = copy(dyn)
+    dyn.set_gravity((0.0, 0.0, 0.0))
+    return dyn
 
 
 def displacement(found: Equilibrium, frame: str) -> np.ndarray:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of linear analysis as PNG: Bode plots, poles, Campbell diagrams, pose maps."""
+"""Pictures of linear analysis as PNG or SVG: Bode plots, poles, Campbell diagrams, pose maps."""
 
 from __future__ import annotations
 
 import os
 from typing import Any, Union
 
-from flexdyn_ros.figures import figure_class, save
+from flexdyn_ros.figures import COLOURS, grid, legend, line, save
 from flexdyn_ros.linearisation.frequency_maps import Campbell, PoseMap
 from flexdyn_ros.linearisation.linear_system import LinearSystem
 import numpy as np
@@ -29,45 +29,48 @@ def save_bode(system: LinearSystem, frequencies: np.ndarray, path: PathLike) -> 
     """
     response = system.response(2.0 * np.pi * frequencies)
     count = len(system.inputs)
-    figure, panels = _panels(2, count)
+    figure, panels = grid(2, count, (3.0 + 3.8 * count, 6.6), sharex=True)
     for u, (name, unit) in enumerate(zip(system.inputs, system.input_units)):
         above, below = panels[0][u], panels[1][u]
         for y, (output, output_unit) in enumerate(zip(system.outputs, system.output_units)):
             values = response[:, y, u]
             if np.any(values):
-                above.loglog(frequencies, np.abs(values), label=f'{output} [{output_unit}]')
-                below.semilogx(frequencies, np.degrees(np.unwrap(np.angle(values))))
+                above.loglog(frequencies, np.abs(values), label=f'{output} [{output_unit}]',
+                             **line(y))
+                below.semilogx(frequencies, np.degrees(np.unwrap(np.angle(values))), **line(y))
         above.set_title(f'torque of {name}', fontsize='medium')
         above.set_ylabel(f'magnitude [unit of output / ({unit})]')
         below.set(xlabel='frequency [Hz]', ylabel='phase [deg]')
-        if above.lines:
-            above.legend(fontsize='x-small')
-    _save(figure, path)
+    if any(axes.lines for axes in panels[0]):
+        legend(max(panels[0, ::-1], key=lambda axes: len(axes.lines)))
+    save(figure, path)
 
 
 def save_poles(system: LinearSystem, path: PathLike) -> None:
     """Draw the poles with lines of equal damping ratio; see `save_bode`."""
     poles = system.poles()
-    figure, ((axes,),) = _panels(1, 1, (6.0, 5.0))
+    figure, ((axes,),) = grid(1, 1, (6.0, 5.0))
     size = float(np.abs(poles).max(initial=1.0))
     for ratio in (0.01, 0.05, 0.2, 0.5):
         along = size * np.array([-ratio, np.sqrt(1.0 - ratio**2)])
         for sign in (1.0, -1.0):
             axes.plot([0.0, along[0]], [0.0, sign * along[1]], ':', color='0.7', linewidth=0.8)
         axes.annotate(f'{ratio:g}', along, fontsize='x-small', color='0.4')
-    axes.plot(poles.real, poles.imag, 'x', color='#0072B2')
+    axes.plot(poles.real, poles.imag, 'x', color=COLOURS[0])
     axes.axvline(0.0, color='0.5', linewidth=0.8)
+    axes.margins(0.05)
     axes.set(xlabel='real part [1/s]', ylabel='imaginary part [rad/s]', title='Poles')
     axes.set_xscale('symlog', linthresh=max(1e-4 * size, 1e-9))
     axes.set_yscale('symlog', linthresh=max(1e-4 * size, 1e-9))
-    _save(figure, path)
+    save(figure, path)
 
 
 def save_campbell(found: Campbell, path: PathLike) -> None:
     """Draw frequencies over speed, with multiples of the speed; see `save_bode`."""
-    figure, ((axes,),) = _panels(1, 1, (7.0, 5.0))
+    figure, ((axes,),) = grid(1, 1, (8.0, 5.0))
     turns = found.speeds / (2.0 * np.pi)
-    axes.plot(turns, found.frequencies, linewidth=1.4)
+    for k, values in enumerate(found.frequencies.T):
+        axes.plot(turns, values, label=f'frequency {k + 1}', **line(k))
     top = 1.1 * float(found.frequencies.max(initial=0.0))
     for order in range(1, _HIGHEST_ORDER + 1):
         axes.plot(turns, order * turns, '--', color='0.6', linewidth=0.8)
@@ -75,24 +78,26 @@ def save_campbell(found: Campbell, path: PathLike) -> None:
         axes.annotate(f'{order}x', (reach, order * reach), fontsize='x-small', color='0.4')
     unstable = found.growth > 1e-6 * (1.0 + np.abs(found.frequencies).max(initial=0.0))
     if unstable.any():
-        axes.plot(turns[unstable], 0.0 * turns[unstable], 'rs', label='unstable')
-        axes.legend(fontsize='x-small')
+        axes.plot(turns[unstable], 0.0 * turns[unstable], 's', color=COLOURS[1],
+                  label='unstable')
+    legend(axes)
     axes.set(xlabel=f'speed of {found.joint} [rev/s]', ylabel='frequency [Hz]', ylim=(0.0, top),
              title='Campbell diagram')
-    _save(figure, path)
+    save(figure, path)
 
 
 def save_pose_map(found: PoseMap, path: PathLike) -> None:
     """Draw each frequency over the joints, and over the places of the frame; see `save_bode`."""
     count = found.frequencies.shape[-1]
     drawn = found.places is not None
-    figure, panels = _panels(1 + drawn, count)
+    figure, panels = grid(
+        1 + drawn, count, (1.0 + 3.8 * count, 0.6 + 3.0 * (1 + drawn)))
     for k in range(count):
         values, axes = found.frequencies[..., k], panels[0][k]
         axes.set_title(f'frequency {k + 1} [Hz]', fontsize='medium')
         axes.set_xlabel(f'{found.names[0]} [rad | m]')
         if len(found.names) == 1:
-            axes.plot(found.positions[0], values)
+            axes.plot(found.positions[0], values, **line(0))
             axes.set_ylabel('frequency [Hz]')
         else:
             axes.grid(False)
@@ -101,7 +106,7 @@ def save_pose_map(found: PoseMap, path: PathLike) -> None:
             figure.colorbar(mesh, ax=axes)
         if drawn:
             _draw_places(figure, panels[1][k], np.asarray(found.places), values)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_places(figure: Any, axes: Any, places: np.ndarray, values: np.ndarray) -> None:
@@ -111,17 +116,5 @@ def _draw_places(figure: Any, axes: Any, places: np.ndarray, values: np.ndarray)
     points = axes.scatter(flat[:, one], flat[:, other], c=values.ravel(), s=12)
     figure.colorbar(points, ax=axes)
     axes.set(xlabel=f'{"xyz"[one]} of the frame [m]', ylabel=f'{"xyz"[other]} of the frame [m]')
+    axes.margins(0.05)
     axes.set_aspect('equal', adjustable='datalim')
-
-
-def _panels(rows: int, columns: int, size: Any = None) -> tuple[Any, Any]:
-    figure = figure_class()(
-        figsize=size or (1.0 + 3.8 * columns, 0.6 + 3.0 * rows), constrained_layout=True)
-    panels = figure.subplots(rows, columns, squeeze=False)
-    for axes in panels.ravel():
-        axes.grid(True, color='#dddddd', linewidth=0.6)
-    return figure, panels
-
-
-def _save(figure: Any, path: PathLike) -> None:
-    save(figure, path)

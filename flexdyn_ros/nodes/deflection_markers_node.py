@@ -95,7 +95,7 @@ class DeflectionMarkersNode(RobotNode):
         self.run_time_model = RunTimeModel(self.dyn, self.gravity_frame, p['frame_prefix'])
         self.run_time_model.apply(p)
         self.quasi_static = None
-        if p['deflection'] != 'modal_states' and self.robot.n_modes:
+        if (p['browser'] or p['deflection'] != 'modal_states') and self.robot.n_modes:
             self.quasi_static = ModalEquations(self.dyn, self.coordinates, self.base)
         self._make_scene()
         self.held: Optional[np.ndarray] = None
@@ -185,7 +185,7 @@ class DeflectionMarkersNode(RobotNode):
                 self._apply_changes()
             modes = self._modes(now)
             if modes is not None:
-                self.positions = self._positions(now, modes)
+                self.positions = self._positions(now, modes, self.source == 'quasi_static')
                 reference = self._reference(now, modes)
         except FlexdynError as error:
             self.diagnostics.report(ERROR, f'nothing drawn: {error}')
@@ -220,7 +220,7 @@ class DeflectionMarkersNode(RobotNode):
         if wanted != 'quasi_static' and heard:
             self.source = 'modal_states'
             return self.modal_cache.positions
-        if self.quasi_static is None:
+        if wanted == 'modal_states' or self.quasi_static is None:
             return None
         self.source = 'quasi_static'
         return self._static(now, 1.0)
@@ -243,10 +243,10 @@ class DeflectionMarkersNode(RobotNode):
             self.held = modes.copy()
         return self.held
 
-    def _positions(self, now: float, modes: np.ndarray) -> np.ndarray:
+    def _positions(self, now: float, modes: np.ndarray, computed: bool) -> np.ndarray:
         """Return joint positions, of passive joints in loops as these and the modes have them."""
         q, qd = self.measured.without_left_out(now, self.parameters['timeout'])
-        if not self.robot.loops or not (self.source == 'quasi_static' or np.isnan(q).any()):
+        if not self.robot.loops or not (computed or np.isnan(q).any()):
             return q
         rest = np.zeros_like(modes)
         sample = JointSample(0.0, q, 0.0 * qd, 0.0 * qd)
@@ -285,7 +285,9 @@ class DeflectionMarkersNode(RobotNode):
         second = None
         if browser.second and self.source == 'modal_states' and self.quasi_static is not None:
             with suppress(FlexdynError):
-                second = self.coordinates.configuration(self.positions, self._static(now, 1.0))
+                computed = self._static(now, 1.0)
+                second = self.coordinates.configuration(
+                    self._positions(now, computed, True), computed)
         browser.show(self.coordinates.configuration(self.positions, modes), second)
 
     def _publish_transforms(self, modes: np.ndarray) -> None:

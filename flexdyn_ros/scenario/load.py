@@ -47,6 +47,11 @@ class Scenario:
         self.file = place.file
         self.name = Path(place.file).stem if place.file else 'scenario'
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What the document names as files: paths, package:// addresses, or XML."""
+        return tuple(SCENARIO.files(self.data))
+
     def changed(self, changes: Mapping[str, Any]) -> Scenario:
         """Return the scenario with other values; see the constructor."""
         return Scenario(self._document, self._place, changes)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.scenario.document import CheckedSection, DocumentPlace
@@ -198,6 +198,19 @@ class SchemaKey:
             named = {name: self._section(each, place / name) for name, each in value.items()}
             return CheckedSection(named, place)
         return self._section(value, place)
+
+    def files(self, value: Any) -> Iterator[str]:
+        """Yield the files that a checked value names."""
+        if self.kind in ('file', 'files'):
+            yield from [value] if isinstance(value, str) else value or ()
+        if self.kind or not value:
+            return
+        sections = {'many': list, 'named': lambda by_name: list(by_name.values())}.get(
+            self.each, lambda section: [section])(value)
+        for section in sections:
+            variant = self.variants.get(section.get(TYPE))
+            for key in (*self.keys, *(variant.keys if variant else ())):
+                yield from key.files(section.get(key.name))
 
     def absent(self, place: DocumentPlace) -> Any:
         """Return the value of one that is not written; `place` is its own."""

@@ -110,12 +110,25 @@ class Sweep:
         return cls(str(source), common, tuple(points))
 
     def digest(self) -> str:
-        """Return a digest of all that the rows depend on, files that a scenario reads aside."""
-        scenario = load(self.source, {**self.changes, **self.points[0]})
-        text = Path(self.source).read_text(encoding='utf-8')
-        parts = (__version__, text, dict(self.changes), list(self.points),
-                 scenario.robot.descriptions)
+        """Return a digest of all that the rows depend on, with the contents of named files."""
+        first = {**self.changes, **self.points[0]}
+        scenario = load(self.source, first)
+        names = {self.source, *scenario.files}
+        for key, value in {each for point in self.points for each in point.items()
+                           if isinstance(each[1], str)}:
+            names.update(load(self.source, {**first, key: value}).files)
+        parts = (__version__, dict(self.changes), list(self.points), scenario.robot.descriptions,
+                 {name: _contents(Path(name)) for name in names})
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _contents(path: Path) -> list[str]:
+    """Return digests of a file or of the files in a folder; none for addresses and XML."""
+    try:
+        files = sorted(path.rglob('*')) if path.is_dir() else [path] * path.is_file()
+        return [hashlib.sha256(each.read_bytes()).hexdigest() for each in files if each.is_file()]
+    except OSError:  # XML is longer than a name may be
+        return []
 
 
 def sweep_rows(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError, FlexdynError
-from flexdyn_ros.figures import figure_class, save
+from flexdyn_ros.figures import grid, line, save
 from flexdyn_ros.output_files import new_file, write_text
 import numpy as np
 
@@ -66,7 +66,7 @@ def save_sweep_plot(
     Args:
         rows: The rows.
         keys: What varies.
-        path: The file to write, PNG.
+        path: The file to write, PNG or SVG.
         chosen: Columns to draw; None for the first ones that vary.
 
     Raises:
@@ -84,20 +84,21 @@ def save_sweep_plot(
     drawn = drawn if chosen else drawn[:_PANELS]
     places = [_places(rows, key) for key in keys]
     across = 1 if len(keys) < 3 else len(keys)
-    figure = figure_class()(
-        figsize=(1.0 + 4.6 * across, 0.5 + 2.8 * len(drawn)), constrained_layout=True)
-    panels = figure.subplots(len(drawn), across, squeeze=False)
-    for name, line in zip(drawn, panels):
+    figure, panels = grid(
+        len(drawn), across, (1.0 + 4.6 * across, 0.5 + 2.8 * len(drawn)))
+    style = {**line(0), 'marker': '.', **({} if across == 1 else {'linestyle': 'none'})}
+    for name, row in zip(drawn, panels):
         if len(keys) == 2:
-            points = line[0].scatter(places[0], places[1], c=values[name], marker='s', s=40)
-            figure.colorbar(points, ax=line[0], label=name)
-            line[0].set(xlabel=keys[0], ylabel=keys[1])
+            points = row[0].scatter(places[0], places[1], c=values[name], marker='s', s=40)
+            figure.colorbar(points, ax=row[0], label=name)
+            row[0].set(xlabel=keys[0], ylabel=keys[1])
+            row[0].margins(0.05)
             continue
-        for axes, key, place in zip(line, keys, places):
+        for axes, key, place in zip(row, keys, places):
             order = np.argsort(place, kind='stable')
-            axes.plot(place[order], values[name][order], '.-' if across == 1 else '.')
+            axes.plot(place[order], values[name][order], **style)
             axes.set(xlabel=key, ylabel=name)
-            axes.grid(True, color='#dddddd', linewidth=0.6)
+            axes.margins(0.05)
     save(figure, path)
 
 

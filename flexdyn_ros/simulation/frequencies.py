@@ -116,17 +116,22 @@ def linearised(
         left = spaces(
             dyn.loop_jacobian(q)[:, free], None, tolerance_of(dyn.loop_gaps(q))).free
     mass = left.T @ dyn.mass_matrix(q)[free, free] @ left
-    system = np.zeros((2 * len(mass), 2 * len(mass)))
-    system[: len(mass), len(mass):] = np.eye(len(mass))
-    system[len(mass):, : len(mass)] = -np.linalg.solve(mass, left.T @ stiffness @ left)
-    system[len(mass):, len(mass):] = -np.linalg.solve(mass, left.T @ damping @ left)
-    values, vectors = np.linalg.eig(system)
+    values, vectors = np.linalg.eig(
+        state_matrix(mass, left.T @ stiffness @ left, left.T @ damping @ left))
     return stiffness, damping, values, np.kron(np.eye(2), left) @ vectors
+
+
+def state_matrix(
+    mass: np.ndarray, stiffness: np.ndarray, damping: np.ndarray
+) -> np.ndarray:
+    """Return A of d(x, x')/dt = A (x, x'), (2 n, 2 n), of a linear motion; matrices are (n, n)."""
+    n = len(mass)
+    system = np.eye(2 * n, k=n)
+    system[n:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
+    return system
 
 
 def fastest_rate(mass: np.ndarray, stiffness: np.ndarray, damping: np.ndarray) -> float:
     """Return the largest eigenvalue, in size, of a linear motion [1/s]; matrices are (n, n)."""
-    n = len(mass)
-    system = np.eye(2 * n, k=n)
-    system[n:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
-    return float(np.abs(np.linalg.eigvals(system)).max(initial=0.0))
+    values = np.linalg.eigvals(state_matrix(mass, stiffness, damping))
+    return float(np.abs(values).max(initial=0.0))

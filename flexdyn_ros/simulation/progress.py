@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
-from typing import Callable, Optional, TextIO, Union
+from typing import Any, Callable, Iterator, Optional, Sequence, TextIO, TypeVar, Union
 
+Item = TypeVar('Item')
 Progress = Union[None, bool, Callable[[float], None]]
 
 _QUIET_TIME = 1.0  # [s] before the bar appears
@@ -18,6 +20,9 @@ _WIDTH = 30
 class ProgressBar:
     """
     Draws the fraction done and the time left, once a run has lasted a second.
+
+    As a context it also draws between reports, and ends its line where an error comes.
+    The time left is "?" until a fraction is known.
 
     Attributes:
         shown: Whether the bar has been drawn.
@@ -44,10 +49,34 @@ class ProgressBar:
         )
         self._start = time.monotonic()
         self._next = self._start + (0.0 if self._callback else _QUIET_TIME)
+        self._fraction = 0.0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+
+    def __enter__(self) -> ProgressBar:
+        """Draw from now on."""
+        _entered.append(self)
+        if self._enabled:
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        """Stop drawing."""
+        self._ended.set()
+        if self._enabled:
+            self._thread.join()
+        _entered.remove(self)
+        self.close(self._fraction if kind else 1.0)
+
+    def over(self, items: Sequence[Item]) -> Iterator[Item]:
+        """Yield items, and report the fraction of them that is done."""
+        for k, item in enumerate(items):
+            self.update(k / len(items))
+            yield item
 
     def update(self, fraction: float) -> None:
         """Report the fraction done, 0 to 1."""
-        now = time.monotonic()
+        now, self._fraction = time.monotonic(), fraction
         if now < self._next:
             return
         self._next = now + _INTERVAL
@@ -65,14 +94,23 @@ class ProgressBar:
             self._stream.write('\n')
             self._stream.flush()
 
+    def _follow(self) -> None:
+        """Draw every second, unless another bar within this one does."""
+        while not self._ended.wait(_QUIET_TIME):
+            if _entered[-1:] == [self]:
+                self._draw(self._fraction, time.monotonic() - self._start)
+
     def _draw(self, fraction: float, elapsed: float) -> None:
         filled = int(round(_WIDTH * fraction))
-        left = elapsed * (1.0 / fraction - 1.0) if fraction > 0.0 else 0.0
+        left = f'{elapsed * (1.0 / fraction - 1.0):.0f}' if fraction > 0.0 else '?'
         bar = '#' * filled + '-' * (_WIDTH - filled)
-        line = f'\r{self._label} [{bar}] {100.0 * fraction:3.0f} % {left:5.0f} s left'
+        line = f'\r{self._label} [{bar}] {100.0 * fraction:3.0f} % {left:>5} s left'
         self._stream.write(line)
         self._stream.flush()
         self.shown = True
+
+
+_entered: list[ProgressBar] = []
 
 
 def _is_terminal(stream: TextIO) -> bool:

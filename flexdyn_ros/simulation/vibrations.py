@@ -103,11 +103,17 @@ def allowed_motions(
         return slice(robot.n_joints, None), None, None
     a = dyn.loop_jacobian(q)
     first = BASE_COORDINATES if robot.base_motion == 'prescribed' else 0
-    motors = {*robot.actuated_coordinates, *robot.coordinate_names[:first]}
-    loose = [k for k, name in enumerate(robot.coordinate_names) if name not in motors]
+    driven = driven_coordinates(robot)
+    loose = [k for k, name in enumerate(robot.coordinate_names) if name not in driven]
     held = np.zeros((robot.nv, len(loose)))
     held[loose, range(len(loose))] = 1.0
     return slice(None), held @ spaces(a[:, loose]).free, spaces(a[:, first:]).free
+
+
+def driven_coordinates(robot: Robot) -> set[str]:
+    """Return the names of the actuated coordinates and those of a prescribed base."""
+    base = BASE_COORDINATES if robot.base_motion == 'prescribed' else 0
+    return {*robot.actuated_coordinates, *robot.coordinate_names[:base]}
 
 
 def _vibrations(

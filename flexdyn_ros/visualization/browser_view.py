@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The view of an arm in a browser, by the library viser: `flexdyn view` and view_node show it.
+The view of an arm in a browser, by the library viser.
 
-One thread reads the controls, finds the state that they ask for, and draws it.
+`flexdyn view` and deflection_markers_node show it. One thread reads the controls, finds the state
+that they ask for, and draws it.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ import math
 import time
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.errors import ArgumentError, FlexdynError, LoopsCannotClose
+from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.vibrations import driven_coordinates
 from flexdyn_ros.visualization.browser_arm import BrowserArm
 from flexdyn_ros.visualization.colours import Legend
 from flexdyn_ros.visualization.recorded_states import RecordedStates
 from flexdyn_ros.visualization.scene import QUANTITIES, Scene
-from flexdyn_ros.visualization.shown_states import StaticLoads, Vibration, vibrations
+from flexdyn_ros.visualization.shown_states import static_deflection, Vibration, vibrations
 import numpy as np
 
 FRAMES_PER_SECOND = 30.0
@@ -82,7 +85,7 @@ class BrowserView:
             FlexdynError: viser is not installed.
         """
         self._scene, self._dyn, robot = scene, scene.dyn, scene.dyn.robot
-        self._map = ConfigurationMap.of(self._dyn)
+        self._map, self._space = ConfigurationMap.of(self._dyn), ConfigurationSpace(robot)
         for motion in motions:
             if motion.names != self._map.names:
                 raise ArgumentError('motion', f'moves other coordinates than "{robot.name}" has')
@@ -91,8 +94,7 @@ class BrowserView:
         self._live: tuple[Optional[np.ndarray], Optional[np.ndarray]] = None, None
         self._vibrations: list[Vibration] = []
         self._asked: Any = None  # for which state vibrations or the deflection were computed
-        self._modes = np.zeros(robot.n_modes)
-        self._loads: Optional[StaticLoads] = None
+        self._sag = robot.neutral_configuration()
         self._drawn: Any = None
         module = viser()
         with redirect_stdout(io.StringIO()):  # its banner
@@ -144,7 +146,7 @@ class BrowserView:
         self._recorded.keep(now, q)
         overlay = value['overlay']
         if overlay == RIGID:
-            second = np.concatenate((q[: self._n_joints], np.zeros_like(self._modes)))
+            second = self._rigid(q)
         elif overlay == NONE:
             second = None
         key = (q.tobytes(), b'' if second is None else second.tobytes(),
@@ -159,6 +161,23 @@ class BrowserView:
         self._show_legend(shown)
 
     # What is shown.
+
+    def _rigid(self, q: np.ndarray) -> np.ndarray:
+        """Return the configuration without deflection; passive joints of loops follow."""
+        q = q.copy()
+        q[self._n_joints:] = 0.0
+        return self._closed(q)
+
+    def _closed(self, q: np.ndarray, bends: bool = False) -> np.ndarray:
+        """Return the closed configuration with the driven joints and, if possible, modes of q."""
+        robot, rest = self._dyn.robot, np.zeros(self._dyn.robot.nv)
+        if not robot.loops:
+            return q
+        hold = (*driven_coordinates(robot), *(() if bends else robot.mode_names))
+        try:
+            return self._dyn.project(q, rest, hold=hold)[0]
+        except LoopsCannotClose:
+            return self._dyn.project(q, rest)[0]
 
     def _state(self, value: dict[str, Any], now: float) -> tuple[Any, Any]:
         """Return the configuration to draw and one to overlay, None where there is none."""
@@ -176,40 +195,39 @@ class BrowserView:
         for k, name in enumerate(self._map.names):
             if name in self.sliders:
                 q[k] = self.sliders[name].value
-        if robot.loops:
-            q = self._dyn.project(q, np.zeros(robot.nv))[0]
-        joints = q[: self._n_joints]
+        if shown in (SAG, VIBRATION):
+            q[self._n_joints:] = 0.0
+        q = self._closed(q)
         if shown == SAG:
-            asked = (joints.tobytes(), value['gravity'], value['link'], value['mass'])
-            if asked != self._asked:
-                self._asked = asked
-                self._modes = self._deflection(joints, *asked[1:])
-            q[self._n_joints:] = self._modes
+            q = self._deflected(q, value)
         elif shown == VIBRATION:
-            q[self._n_joints:] = self._vibration(joints, value, now)
+            q = self._vibrating(q, value, now)
         return q, None
 
-    def _deflection(self, joints: np.ndarray, *loads: Any) -> np.ndarray:
-        self._say('')
-        try:
-            self._loads = self._loads or StaticLoads(self._dyn)
-            return self._loads.deflection(joints, *loads)
-        except FlexdynError as error:
-            self._say(str(error))
-            return np.zeros_like(self._modes)
+    def _deflected(self, q: np.ndarray, value: dict[str, Any]) -> np.ndarray:
+        loads = value['gravity'], value['link'], value['mass']
+        if self._asked != (q.tobytes(), loads):
+            self._asked = q.tobytes(), loads
+            self._sag = q
+            self._say('')
+            try:
+                self._sag = static_deflection(self._dyn, q, *loads)
+            except FlexdynError as error:
+                self._say(str(error))
+        return self._sag
 
-    def _vibration(self, joints: np.ndarray, value: dict[str, Any], now: float) -> np.ndarray:
-        rest = np.zeros_like(self._modes)
-        if self._asked != joints.tobytes():
-            self._asked = joints.tobytes()
-            self._vibrations = vibrations(self._dyn, np.concatenate((joints, rest)))
+    def _vibrating(self, q: np.ndarray, value: dict[str, Any], now: float) -> np.ndarray:
+        if self._asked != q.tobytes():
+            self._asked = q.tobytes()
+            self._vibrations = vibrations(self._dyn, q)
             self.controls['mode'].options = tuple(
                 f'{k}: {each}' for k, each in enumerate(self._vibrations, 1)) or (NONE,)
         place = self.controls['mode'].value.partition(':')[0]
         if not place.isdigit() or int(place) > len(self._vibrations):
-            return rest
+            return q
         phase = 2.0 * math.pi * VIBRATIONS_PER_SECOND * now
-        return value['amplitude'] * self._vibrations[int(place) - 1].at(phase)
+        step = value['amplitude'] * self._vibrations[int(place) - 1].at(phase)
+        return self._closed(self._space.moved(q, step), bends=True)
 
     # The page.
 
@@ -264,7 +282,7 @@ class BrowserView:
                 'amplitude [m | rad]', 0.0, most, most / 200.0, most / 2.0)
         with gui.add_folder('Joints'):
             self._add_sliders(range(self._n_joints))
-        with gui.add_folder('Modes', expand_by_default=len(self._modes) <= 12):
+        with gui.add_folder('Modes', expand_by_default=robot.n_modes <= 12):
             self._add_sliders(range(self._n_joints, robot.nq))
 
     def _add_sliders(self, places: range) -> None:

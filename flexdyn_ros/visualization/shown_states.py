@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 import math
 
-from flexdyn_ros.quasi_static.dynamics import QuasiStatic
+from flexdyn_ros.linearisation.equilibrium import static_configuration
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation.frequencies import linearised
+from flexdyn_ros.simulation.frequencies import damping_matrix, state_matrix, stiffness_matrix
+from flexdyn_ros.simulation.vibrations import allowed_motions
 import numpy as np
 
 ROUNDING = 9  # digits of a damping ratio
@@ -18,12 +20,12 @@ _STILL = 1e-6  # of the fastest vibration: what is slower meets no stiffness
 @dataclass(frozen=True)
 class Vibration:
     """
-    One vibration of the whole arm with its joints held.
+    One vibration of the whole arm with its driven joints held.
 
     Attributes:
         frequency: Of the damped motion's undamped twin, |eigenvalue| / (2 pi) [Hz].
         damping_ratio: Minus the eigenvalue's real part over its size [1].
-        shape: Complex modal coordinates, (n_modes,), the largest of size 1.
+        shape: Complex displacements of the coordinates, (nv,), the largest of size 1.
     """
 
     frequency: float
@@ -35,7 +37,7 @@ class Vibration:
         return f'{self.frequency:.4g} Hz, damping ratio {self.damping_ratio:.3g}'
 
     def at(self, phase: float) -> np.ndarray:
-        """Return the modal coordinates at a phase [rad], (n_modes,), without the decay."""
+        """Return the displacements at a phase [rad], (nv,), without the decay."""
         return np.real(self.shape * np.exp(1j * phase))
 
 
@@ -43,17 +45,20 @@ def vibrations(dyn: Dynamics, q: np.ndarray) -> list[Vibration]:
     """
     Return the vibrations about a configuration at rest, (nq,), lowest first.
 
-    All joints are held, those of loops too.
+    Joints are held, with loops the actuated ones; the passive ones follow.
     """
-    n_modes = dyn.robot.n_modes
-    if not n_modes:
+    moving, motions, _ = allowed_motions(dyn, q)
+    basis = np.eye(dyn.robot.nv)[:, moving] if motions is None else motions
+    if not basis.size:
         return []
-    _, _, values, vectors = linearised(dyn, q, dyn.robot.n_joints)
+    values, vectors = np.linalg.eig(state_matrix(*(
+        basis.T @ each @ basis
+        for each in (dyn.mass_matrix(q), stiffness_matrix(dyn, q), damping_matrix(dyn, q)))))
     fastest = np.abs(values).max(initial=0.0)
     found = []
     for value, vector in zip(values, vectors.T):
         if value.imag > _STILL * fastest:
-            shape = vector[:n_modes]
+            shape = basis @ vector[:basis.shape[1]]
             shape = shape / shape[np.argmax(np.abs(shape))]
             size = abs(value)
             ratio = max(0.0, round(-value.real / size, ROUNDING))
@@ -61,38 +66,26 @@ def vibrations(dyn: Dynamics, q: np.ndarray) -> list[Vibration]:
     return sorted(found, key=lambda each: each.frequency)
 
 
-class StaticLoads:
-    """Finds the static deflection under gravity and a payload, in dynamics of its own."""
+def static_deflection(
+    dyn: Dynamics, q: np.ndarray, gravity: bool, link: str = '', mass: float = 0.0
+) -> np.ndarray:
+    """
+    Return the configuration, (nq,), under gravity and a payload, joints held; see Equilibrium.
 
-    def __init__(self, dyn: Dynamics):
-        """
-        Prepare.
+    Args:
+        dyn: The dynamics; their loads stay as they are.
+        q: Configuration, (nq,).
+        gravity: Whether the description's gravity acts.
+        link: The link that carries a point mass at its origin.
+        mass: That mass, beside payloads of the description [kg].
 
-        Raises:
-            FlexdynError: A mode has no stiffness, or the robot has loops.
-        """
-        self._dyn = Dynamics(dyn.robot)
-        self._static = QuasiStatic(self._dyn)
-
-    def deflection(
-        self, joints: np.ndarray, gravity: bool, link: str = '', mass: float = 0.0
-    ) -> np.ndarray:
-        """
-        Return the modal coordinates, (n_modes,).
-
-        Args:
-            joints: Joint positions, (nq - n_modes,).
-            gravity: Whether the description's gravity acts.
-            link: The link that carries a point mass at its origin.
-            mass: That mass, beside payloads of the description [kg].
-
-        Raises:
-            DeflectionNotFound: The arm buckles under these loads.
-        """
-        dyn = self._dyn
-        dyn.set_gravity(dyn.robot.gravity if gravity else np.zeros(3))
-        dyn.clear_payload()
-        if mass:
-            dyn.set_payload(link, mass, np.zeros(3), np.zeros((3, 3)))
-        rest = np.zeros(dyn.robot.n_joints)
-        return self._static.inverse_dynamics(joints, rest, rest)[1]
+    Raises:
+        DeflectionNotFound: The arm buckles under these loads.
+        FlexdynError: A mode has no stiffness.
+    """
+    dyn = copy(dyn)
+    dyn.set_gravity(dyn.robot.gravity if gravity else np.zeros(3))
+    dyn.clear_payload()
+    if mass:
+        dyn.set_payload(link, mass, np.zeros(3), np.zeros((3, 3)))
+    return static_configuration(dyn, q)

@@ -8,6 +8,7 @@ import sys
 import time
 
 from command import flexdyn, surroundings
+from flexdyn_ros.cli.main import main
 from flexdyn_ros.simulation.record import load_npz
 import pytest
 
@@ -36,6 +37,26 @@ def test_results_are_written_and_summed_up(folder):
     assert summary['final_configuration']['shoulder'] == motion.q[-1, 0]
     assert summary['real_time_factor'] == pytest.approx(0.02 / summary['wall_time'])
     assert summary['step_limit'] > 0.001
+
+
+def test_compiling_shows_its_progress_on_a_terminal(tmp_path, monkeypatch, capsys):
+    """A robot of a mass that no cache has."""
+    (tmp_path / 'new.urdf').write_text(
+        '<robot name="new"><link name="base"/><link name="rod"><inertial><origin xyz="0 0 -1"/>'
+        f'<mass value="{1.0 + 1e-19 * time.time_ns()!r}"/><inertia ixx="1" iyy="1" izz="1" '
+        'ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="pivot" type="continuous">'
+        '<parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>')
+    monkeypatch.setattr('flexdyn_ros.simulation.progress._QUIET_TIME', 1e-4)
+    monkeypatch.setattr('flexdyn_ros.simulation.progress._INTERVAL', 0.0)
+    monkeypatch.setenv('TERM', 'xterm')
+    monkeypatch.setattr(sys.stderr, 'isatty', lambda: True)
+    assert main(['simulate', str(tmp_path / 'new.urdf'), '--t-end', '0.01', '--no-plots', '--out',
+                 str(tmp_path / 'run')]) == 0
+    shown = capsys.readouterr().err.replace('\n', '\r').split('\r')
+    bars = [line for line in shown if line.startswith('compiling ')]
+    assert any(' of robot "new" [' in line and '  50 % ' in line for line in bars)
+    assert any(' 100 % ' in line for line in bars)
+    assert any(line.startswith('simulating [') for line in shown)
 
 
 def test_text_ends_with_the_folder(folder):

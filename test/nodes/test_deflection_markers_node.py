@@ -252,6 +252,31 @@ def test_visuals_are_triangles_where_they_bend_and_shapes_where_they_do_not():
         assert np.allclose(points_of(line)[-1], tip, atol=1e-9)
 
 
+@pytest.mark.parametrize('deflection', ['auto', 'modal_states'])
+def test_the_browser_shows_the_computed_arm_beside_the_measured_one(deflection):
+    """Measured modes come in modal_states; the computed ones carry gravity."""
+    pytest.importorskip('viser', reason='viser is not installed')
+    dyn = fd.Dynamics(fd.load_robot(visible_arm()), backend='reference')
+    modes = (0.05, -0.01)
+    q = np.array([0.1, 0.2, 0.0, 0.0])
+    stiffness = np.array([dyn.elastic_vector(row, 0 * row)[2:] for row in np.eye(4)[2:]])
+    for _ in range(100):
+        q[2:] -= np.linalg.solve(stiffness, dyn.bias_vector(q, 0 * q)[2:])
+    with Drawing({'robot_description': visible_arm(), 'deflection': deflection,
+                  'browser': '127.0.0.1:8470'}) as drawing:
+        browser = drawing.node.browser
+        drawing.draw(modes=modes)
+        assert not browser._overlay.visible
+        browser.controls['overlay'].value = 'second state'
+        drawing.draw(modes=modes)
+        assert browser._overlay.visible
+        for arm, shown in ((browser._arm, [0.1, 0.2, *modes]), (browser._overlay, q)):
+            (bent,) = [d for d in drawing.node.scene.at(shown) if d.shape.pieces]
+            (bands,) = [b for b, d in zip(arm._bands, drawing.node.scene.shapes) if d.pieces]
+            for band in bands:
+                assert np.allclose(band.mesh.vertices, bent.vertices[band.vertices], atol=1e-6)
+
+
 def test_meshes_of_rigid_links_are_left_to_the_viewer(tmp_path):
     trimesh = pytest.importorskip(
         'trimesh', reason='trimesh is not installed here: `make test` installs it')

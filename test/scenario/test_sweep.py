@@ -6,6 +6,7 @@ import csv
 import json
 import multiprocessing
 from pathlib import Path
+import sys
 
 from flexdyn_ros.cli.main import main
 from flexdyn_ros.errors import ArgumentError
@@ -76,6 +77,30 @@ def test_a_killed_process_loses_nothing_and_a_stopped_sweep_goes_on(study, tmp_p
         sweep_rows(other, tmp_path)
 
 
+def test_a_changed_file_of_the_scenario_is_another_sweep(study, tmp_path):
+    """The file that all points read, and one that a single point reads."""
+    folder = tmp_path / 'sweep'
+    folder.mkdir()
+    files = [tmp_path / name for name in ('up.csv', 'down.csv')]
+    for file, end in zip(files, (0.4, -0.4)):
+        file.write_text(f't,pivot\n0,0\n0.1,{end / 2}\n0.2,{end}\n')
+    text = SCENARIO.replace(
+        '{type: cycloidal, end: {pivot: 0.4}, duration: 0.2}', '{type: csv, file: up.csv}')
+    Path(study).write_text(text)
+    axis = parsed_axis('trajectories.up.file=up.csv,down.csv')
+    sweep = Sweep.of(study, [axis])
+    rows = sweep_rows(sweep, folder)
+    assert [row['pivot/final_rad'] > 0.0 for row in rows] == [True, False]
+    assert sweep_rows(sweep, folder, progress=pytest.fail) == rows
+    for file in files:
+        kept = file.read_text()
+        file.write_text(kept + '0.3,0\n')
+        with pytest.raises(ArgumentError, match='another sweep'):
+            sweep_rows(sweep, folder)
+        file.write_text(kept)
+    assert sweep_rows(sweep, folder, progress=pytest.fail) == rows
+
+
 def test_a_point_that_ends_its_processes_fails_alone(monkeypatch, study):
     """The others keep their rows; it is tried three times."""
     sweep, tries, rows = Sweep.of(study, [parsed_axis('payload.mass=0:5:4')]), [], {}
@@ -139,6 +164,26 @@ def test_wrong_calls_are_named(study, tmp_path, capsys, words, problem):
     assert main(['sweep', study, *over, '--out', str(tmp_path / 'out')]) == 2
     assert problem in capsys.readouterr().err
     assert not (tmp_path / 'out').exists()
+
+
+def test_the_command_shows_its_progress_on_a_terminal(study, tmp_path, monkeypatch, capsys):
+    """Here in one process, as if each point took a while."""
+    def run_here(sweep, missing, workers, finished):
+        for k in missing:
+            finished(k, sweep_row(sweep.source, sweep.changes, sweep.points[k]))
+
+    monkeypatch.setattr(sweeps, '_run_here', run_here)
+    monkeypatch.setattr('flexdyn_ros.simulation.progress._QUIET_TIME', 0.001)
+    monkeypatch.setattr('flexdyn_ros.simulation.progress._INTERVAL', 0.0)
+    monkeypatch.setenv('TERM', 'xterm')
+    monkeypatch.setattr(sys.stderr, 'isatty', lambda: True)
+    assert main(['sweep', study, '--over', AXES[0], '--table', 'csv', '--format', 'svg', '--out',
+                 str(tmp_path / 'out')]) == 0
+    assert '<svg' in (tmp_path / 'out' / 'sweep.svg').read_text()
+    shown = capsys.readouterr().err.replace('\n', '\r').split('\r')
+    bars = [line for line in shown if line.startswith('sweeping [')]
+    assert all(any(f' {k} % ' in line for line in bars) for k in (33, 67, 100))
+    assert all(line.endswith(' s left') for line in bars)
 
 
 @pytest.mark.slow

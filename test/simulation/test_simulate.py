@@ -3,6 +3,7 @@
 
 import io
 import math
+import time
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
@@ -293,3 +294,30 @@ def test_bar_is_drawn_on_long_runs_on_terminals_only(monkeypatch):
     bar.update(0.5)
     bar.close()
     assert dumb.getvalue() == ''
+
+
+def test_bar_as_a_context_is_drawn_while_nothing_is_reported(monkeypatch):
+    """The innermost one alone draws; an error ends the line."""
+    monkeypatch.setattr('flexdyn_ros.simulation.progress._QUIET_TIME', 0.01)
+    monkeypatch.setenv('TERM', 'xterm')
+    terminals = Terminal(), Terminal()
+
+    def wait_for(text, terminal):
+        end = time.monotonic() + 20.0
+        while text not in terminal.getvalue():
+            assert time.monotonic() < end, terminal.getvalue()
+            time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt), ProgressBar(None, terminals[0], 'outer') as outer:
+        wait_for('outer [' + '-' * 30 + ']   0 %     ? s left', terminals[0])
+        with ProgressBar(None, terminals[1], 'inner') as inner:
+            time.sleep(0.03)
+            before = len(terminals[0].getvalue())
+            assert list(inner.over('ab')) == ['a', 'b']
+            wait_for(' 50 % ', terminals[1])
+            assert len(terminals[0].getvalue()) == before
+        assert terminals[1].getvalue().endswith('100 %     0 s left\n')
+        outer.update(0.25)
+        wait_for(' 25 % ', terminals[0])
+        raise KeyboardInterrupt
+    assert terminals[0].getvalue().endswith('\n') and '100 %' not in terminals[0].getvalue()

@@ -14,7 +14,7 @@ from flexdyn_ros.cli.main import main
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.vibrations import analyse
 from flexdyn_ros.visualization.scene import Scene
-from flexdyn_ros.visualization.shown_states import StaticLoads, vibrations
+from flexdyn_ros.visualization.shown_states import static_deflection, vibrations
 from headless import browser_page, coloured, picture
 from moving_arm import moving_arm
 import numpy as np
@@ -33,8 +33,8 @@ def view():
 
     made = []
 
-    def make(**choices):
-        made.append(BrowserView(Scene(moving_arm()[0]), port=8400, **choices))
+    def make(dyn=None, **choices):
+        made.append(BrowserView(Scene(dyn or moving_arm()[0]), port=8400, **choices))
         return made[-1]
 
     yield make
@@ -86,18 +86,56 @@ def test_vibrations_are_those_of_the_mode_tables_with_damping():
 
 def test_the_static_deflection_is_where_modal_forces_vanish():
     dyn, _ = moving_arm()
-    loads = StaticLoads(dyn)
     other = fd.Dynamics(dyn.robot)
     for gravity, mass in ((True, 0.0), (True, 3.0), (False, 0.0)):
         other.set_gravity([0.0, 0.0, -9.81 if gravity else 0.0])
         other.clear_payload()
         if mass:
             other.set_payload('tip', mass, np.zeros(3), np.zeros((3, 3)))
-        modes = loads.deflection(np.array([0.4]), gravity, 'tip', mass)
-        q = np.concatenate(([0.4], modes))
+        start = np.eye(NQ)[0] * 0.4
+        q = static_deflection(dyn, start, gravity, 'tip', mass)
+        modes = q[1:]
+        assert q[0] == 0.4
         force = other.bias_vector(q, 0.0 * q)[1:]
         assert np.abs(force).max() < 1e-6
         assert (np.abs(modes).max() > 1e-3) == gravity
+
+
+def four_bar():
+    """Return dynamics of the four-bar linkage with a coupler that bends."""
+    pytest.importorskip('xacro', reason='xacro is not installed here: `make test` installs it')
+    robot = fd.load_robot(ROOT / 'urdf' / 'four_bar.urdf.xacro', xacro_arguments={'modes': '2'})
+    return fd.Dynamics(robot)
+
+
+def test_static_deflection_of_a_mechanism_has_the_least_energy_of_closed_configurations():
+    """The crank stands still; on closed configurations around, gravity and bending store more."""
+    dyn = four_bar()
+    rest = np.zeros(dyn.robot.nv)
+    q = dyn.project(0.3 * np.eye(5)[0], rest, hold=['crank', *dyn.robot.mode_names])[0]
+    found = static_deflection(dyn, q, True, 'coupler', 50.0)
+    assert found[0] == q[0] and np.abs(found[3:]).max() > 1e-4
+    assert np.abs(dyn.loop_gaps(found)).max() < 1e-9
+    dyn.set_payload('coupler', 50.0)
+    least = dyn.potential_energy(found)
+    for change in 1e-3 * np.vstack((np.eye(5)[3:], -np.eye(5)[3:])):
+        near = dyn.project(found + change, rest, hold=['crank'])[0]
+        assert np.abs(near - found).max() > 1e-4
+        assert dyn.potential_energy(near) > least
+    straight = static_deflection(dyn, q, False)
+    assert np.abs(straight - dyn.project(q, rest)[0]).max() < 1e-6
+
+
+def test_vibrations_of_a_mechanism_are_those_of_the_mode_tables():
+    dyn = four_bar()
+    q = dyn.project(dyn.robot.neutral_configuration(), np.zeros(dyn.robot.nv))[0]
+    table = analyse(dyn.robot, q)['locked']
+    found = vibrations(dyn, q)
+    assert len(found) == len(table) > 0
+    for own, row in zip(found, table):
+        assert own.frequency == pytest.approx(row['frequency'], rel=1e-3)
+        assert np.abs(dyn.loop_jacobian(q) @ own.at(0.0)).max() < 1e-9
+        assert own.shape[0] == 0.0
 
 
 # Controls.
@@ -133,14 +171,36 @@ def test_vibrations_are_animated_one_by_one_and_static_deflection_follows_loads(
     for option, each in zip(options[:2], every):
         set_controls(own, mode=option)
         own.step(0.3)
-        modes = 0.05 * each.at(2.0 * np.pi * 0.5 * 0.3)
-        q = np.concatenate(([0.0], modes))
+        q = 0.05 * each.at(2.0 * np.pi * 0.5 * 0.3)
         assert np.allclose(shown_vertices(own), true_vertices(own, q), atol=1e-6)
     for mass in (0.0, 4.0):
         set_controls(own, shown='static deflection', mass=mass)
         own.step(0.4)
-        q[1:] = StaticLoads(dyn).deflection(np.zeros(1), True, 'tip', mass)
+        q = static_deflection(dyn, np.zeros(NQ), True, 'tip', mass)
         assert np.allclose(shown_vertices(own), true_vertices(own, q), atol=1e-6)
+
+
+def test_a_mechanism_is_drawn_closed(view, monkeypatch):
+    dyn, drawn = four_bar(), {}
+    own = view(dyn=dyn)
+    for arm_ in (own._arm, own._overlay):
+        def draw(q, *choices, arm_=arm_, before=arm_.draw):
+            drawn[arm_] = q
+            return before(q, *choices)
+
+        monkeypatch.setattr(arm_, 'draw', draw)
+    set_controls(own, crank=0.3, mass=20.0, link='coupler', overlay='rigid arm')
+    for shown in ('sliders', 'static deflection', 'vibration'):
+        set_controls(own, shown=shown)
+        for now in (0.2, 0.4):
+            own.step(now)
+            assert own.controls['status'].content == ''
+            bent, rigid = drawn[own._arm], drawn[own._overlay]
+            for q in (bent, rigid):
+                assert np.abs(dyn.loop_gaps(q)).max() < 1e-9
+                assert q[0] == own.sliders['crank'].value
+            assert (np.abs(bent[3:]).max() > 1e-6) == (shown != 'sliders')
+            assert not rigid[3:].any()
 
 
 def test_motions_play_beside_each_other_and_others_are_refused(view):

@@ -35,6 +35,8 @@ CALL, BATCH = 'call', 'batch'
 FLAGS = {CALL: ('-O2', '-fno-tree-slp-vectorize'), BATCH: ('-O3',)}
 # Building that takes longer than this is logged [s].
 LONG = 1.0
+# Of that time, about what is past once the program is traced.
+TRACED = 0.5
 
 _logger = logging.getLogger('flexdyn_ros.codegen')
 _lock = RLock()
@@ -181,14 +183,24 @@ class CompiledProgram:
 
     def _build(self, kind: str) -> bytes:
         start = perf_counter()
-        trace = self.produce()
-        if kind == CALL:
-            source = call_source(trace, tuple(self.constants), self.closing)
-        else:
-            source = batch_source(trace, self.quaternions)
-        content = find_compiler().build(source, FLAGS[kind])
+        self._report(0.0)
+        try:
+            trace = self.produce()
+            self._report(TRACED)
+            if kind == CALL:
+                source = call_source(trace, tuple(self.constants), self.closing)
+            else:
+                source = batch_source(trace, self.quaternions)
+            content = find_compiler().build(source, FLAGS[kind])
+        finally:
+            self._report(1.0)
         log_if_long(self.name, start)
         return content
+
+    def _report(self, fraction: float) -> None:
+        """Log the fraction done; an attribute of the record for programs that draw it."""
+        _logger.debug('Compiling %s: %d %%.', self.name, 100 * fraction,
+                      extra={'compiled': self.name, 'fraction': fraction})
 
 
 def log_if_long(name: str, start: float) -> None:
