@@ -90,7 +90,7 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], run_file: Path) -> A
     _set_limits(panels, np.array(corners), robot.flat)
     figure.suptitle(
         f'{robot.title}\ndeflection drawn {robot.exaggeration:g} times its size; blue to red: '
-        f'0 to {1e3 * robot.colour_range:g} mm; dashed: the arm if it did not bend', fontsize=11,
+        f'0 to {1e3 * robot.colour_range:g} mm; dashed: the unbent arm', fontsize=11,
     )
     figure.subplots_adjust(top=0.75, wspace=0.05 if robot.flat else 0.12)
     return figure

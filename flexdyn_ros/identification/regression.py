@@ -82,7 +82,7 @@ class Regression:
             self.model.gains]))
         if not np.isin(gains, columns).all():
             raise ArgumentError(
-                'gains', 'leaves a common factor of gains and masses open: add a motion with a '
+                'gains', 'leaves a common factor of gains and masses open. Add a motion with a '
                 'known load, Motion(load=(link, mass, centre)), to one without')
         equations = int(sum(sound.sum() for *_, sound in self._parts))
         if equations <= len(columns):

@@ -132,8 +132,8 @@ class ArmSimulator:
         for name, place, gain in zip(self.joints, places, controller.kp):
             if place is None and (gain or len(initial)):
                 raise FlexdynError(
-                    f'"{name}" is a velocity without a position of its own, so that it can be '
-                    'neither in initial_positions nor under pd.kp. Leave it out of joints.'
+                    f'"{name}" is a velocity without a position of its own. It can be neither in '
+                    'initial_positions nor under pd.kp. Leave it out of joints.'
                 )
         return [-1 if place is None else place for place in places]
 
