@@ -77,7 +77,8 @@ def static_equilibrium(
     at = np.array(real_vector('q', q, robot.nq))
     if robot.base_motion == 'free':
         if wrenches:
-            raise ArgumentError('wrenches', 'accelerate a free base, which has no equilibrium')
+            raise ArgumentError(
+                'wrenches', 'accelerate a free base, which has no equilibrium. Leave them out')
         dyn = copy(dyn)
         dyn.set_gravity((0.0, 0.0, 0.0))
     rest, first = np.zeros(robot.nv), robot.nq - robot.n_modes

@@ -160,7 +160,8 @@ class _Correction:
         left_out = np.setdiff1d(np.flatnonzero(self._arm.elastic), self._columns)
         if len(left_out):
             raise ArgumentError('names', 'leaves out ' + ', '.join(
-                robot.joint_names[k] for k in left_out) + ', whose elasticity it would move')
+                robot.joint_names[k] for k in left_out) + ', whose elasticity it would move. '
+                'Name it too')
         self._command = None if command is None else rest
         self._start = first if command is None else self._arm.rigid_positions(rest)
         points = points.after(self._start[self._columns])

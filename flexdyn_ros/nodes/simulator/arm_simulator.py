@@ -97,7 +97,7 @@ class ArmSimulator:
         if len(initial_positions) not in (0, len(self.joints)):
             raise FlexdynError(
                 f'initial_positions has {len(initial_positions)} elements '
-                f'for {len(self.joints)} joints.'
+                f'for {len(self.joints)} joints. Give one for each.'
             )
         self._initial = self._initial_state(initial_positions, static_deflection)
         self.time = 0.0
