@@ -152,6 +152,7 @@ def test_poles_under_joint_control(picture):
     assert soft[0] < 0.7 * stiff[0] and soft[1] > 0.4
 
 
+@pytest.mark.slow
 def test_corrected_positions(picture):
     output = run('corrected_positions.py', picture)
     assert line(output, 'as given: tip off by up to')[0] > 10.0
