@@ -88,7 +88,7 @@ class CheckedArguments:
                 raise
             raise ArgumentError(
                 argument, f'has shape ({width - modes},), those of the joints, expected '
-                f'({width},): the {modes} modes follow, see coordinate_names; zeros are no '
+                f'({width},). The {modes} modes follow, see coordinate_names; zeros are no '
                 'deflection',
             ) from None
 

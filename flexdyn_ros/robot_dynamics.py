@@ -99,7 +99,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
         if patient is not None:
             warnings.warn(
-                'The argument "patient" of Dynamics is deprecated and has no effect: functions '
+                'The argument "patient" of Dynamics is deprecated and has no effect. Functions '
                 'are compiled at their first call, or by Dynamics.compile',
                 DeprecationWarning, stacklevel=2,
             )

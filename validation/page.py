@@ -34,8 +34,8 @@ column. Expected numbers are in `validation/cases/`, with the tolerance that the
 allow.
 
 - **met**: within the tolerance.
-- **explained**: outside the tolerance as expected, and where a number of its own puts it, to a
-  thousandth or as near as the row states; the note gives the side in error and the cause.
+- **explained**: outside the tolerance as expected, and near a number of its own, to a thousandth
+  or as near as the row states. The note gives the side in error and the cause.
 - **missed**: any other deviation, and a row that meets its number where a deviation is expected.
 
 A relative tolerance is of each entry. Where it is of the largest one, the note gives the reason.

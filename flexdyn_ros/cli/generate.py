@@ -54,8 +54,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--ros2-control', action='store_true',
-        help='write a package for ros2_control; gravity and the payload of the last link, or that '
-        'of --argument payload:LINK, are given at run time',
+        help='write a package for ros2_control. Gravity and a payload are given at run time. The '
+        'payload is on the last link, or on that of --argument payload:LINK',
     )
     parser.add_argument(
         '--no-optimise', action='store_false', dest='optimise',

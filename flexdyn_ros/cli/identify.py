@@ -53,8 +53,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--topic', metavar='TOPIC', help='topic of sensor_msgs/JointState in bags')
     parser.add_argument(
         '--friction', metavar='TERM', nargs='+', default=['auto'],
-        help='auto (by cross validation), default (viscous coulomb offset), all, none, or terms: '
-        'viscous coulomb stribeck load presliding offset quadratic viscous_asymmetry '
+        help='auto (by cross validation), default (viscous coulomb offset), all, none, or terms. '
+        'Terms: viscous coulomb stribeck load presliding offset quadratic viscous_asymmetry '
         'coulomb_asymmetry')
     parser.add_argument(
         '--cutoff', metavar='HZ', type=positive, help='of the filters [Hz] (default: 10)')

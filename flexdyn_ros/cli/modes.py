@@ -62,8 +62,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--observer', metavar='HZ', type=float,
-        help='how well a modal observer at this rate [Hz] estimates each mode from the <sensor> '
-        'elements, or from encoders on all motors (docs/modal_observer.md)',
+        help='how well a modal observer at this rate [Hz] estimates each mode. It reads the '
+        '<sensor> elements, or encoders on all motors (docs/modal_observer.md)',
     )
     parser.add_argument(
         '--plot', metavar='FILE',

@@ -71,8 +71,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--method', choices=METHODS, default='auto', type=_method,
-        help='Runge-Kutta method, named by its order; the implicit one, with dry friction that '
-        'holds; or an adaptive one of scipy, of which --dt takes samples. Default: auto, which is '
+        help='Runge-Kutta method, named by its order. In the implicit one dry friction holds. '
+        '--dt samples an adaptive one of scipy. The default, auto, is '
         'implicit where friction, damping or a spring of a joint asks for shorter steps, else rk4',
     )
     for option, what in (
@@ -98,7 +98,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--base-acceleration', metavar='AXIS=VALUE', nargs='+', action='extend', default=[],
         help='constant acceleration of a prescribed base in its axes: tx ty tz [m/s^2], rx ry rz '
-        '[rad/s^2]; the results contain the required wrench',
+        '[rad/s^2]. The results contain the required wrench',
     )
     parser.add_argument(
         '--out', metavar='DIR',

@@ -167,7 +167,8 @@ class ClosedChainMethods(CheckedArguments, ABC):
     def loop_report(self, q: ArrayLike) -> LoopReport:
         """Return rank, degrees of freedom and singularity of the loops at a configuration."""
         if self._closed is None:
-            raise FlexdynError(f'Robot "{self.robot.name}" has no loops.')
+            raise FlexdynError(
+                f'Robot "{self.robot.name}" has no loops. Add a <loop> to its description.')
         return self._closed.report(self._backend, np.array(self._position(q)))
 
     def operational_space_inertia(

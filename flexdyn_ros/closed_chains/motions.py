@@ -258,8 +258,8 @@ class ClosedMotions(ClosedStates):
             self._warn(
                 'contradiction',
                 f'the loops ask for accelerations that contradict each other by {off:.3g} '
-                '[m/s^2 | rad/s^2], and are met in the least-squares sense; the velocity may not '
-                'meet them (Dynamics.project)',
+                '[m/s^2 | rad/s^2]. They are met in the least-squares sense. The velocity may not '
+                'meet them, see Dynamics.project',
             )
 
     def _singular(self, motion: np.ndarray) -> SingularMassMatrix:

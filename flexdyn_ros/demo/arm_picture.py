@@ -89,7 +89,7 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], run_file: Path) -> A
     _set_limits(panels, np.array(corners), robot.flat)
     figure.suptitle(
         f'{robot.title}\ndeflection drawn {robot.exaggeration:g} times its size; blue to red: '
-        f'0 to {1e3 * robot.colour_range:g} mm; dashed: the arm if it did not bend',
+        f'0 to {1e3 * robot.colour_range:g} mm; dashed: the unbent arm',
         fontsize='large')
     return figure
 

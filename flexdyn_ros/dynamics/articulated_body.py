@@ -291,7 +291,8 @@ def mass_matrix_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Sc
     """
     if tree.shares_coordinates:
         raise ArgumentError(
-            'function', 'names "mass_matrix_factors", which mimic joints do not allow'
+            'function', 'names "mass_matrix_factors", which mimic joints do not allow. '
+            'Use "mass_matrix"',
         )
     if tree.linearised:
         return _dense_factors(tree, q)

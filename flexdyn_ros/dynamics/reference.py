@@ -329,7 +329,8 @@ class ReferenceBackend:
             raise ArgumentError('function', f'names "{function}", which linearised deflections '
                                 'do not allow: use fd.reduced(robot, "exact")')
         if self._tree.shares_coordinates and not mimics:
-            raise ArgumentError('function', f'names "{function}", which mimic joints do not allow')
+            raise ArgumentError('function', f'names "{function}", which mimic joints do not '
+                                'allow. Remove <mimic>, or use another function')
 
     def gravity_vector(self, q: Floats) -> Floats:
         """Return the forces that hold the robot against gravity, (nv,)."""

@@ -98,7 +98,7 @@ def read_messages(
     except Exception as error:  # of a reader, a database or a decompressor
         raise ArgumentError('BAG', f'is "{bag}", which cannot be read: {error}') from None
     if not messages:
-        raise FlexdynError(f'{found[0]} holds no message.')
+        raise FlexdynError(f'{found[0]} holds no message. Record it again, or name another.')
     return found[0], messages
 
 

@@ -37,9 +37,9 @@ def checked_motions(robot: Robot, motions: object) -> list[Motion]:
     if not ordered:
         raise ArgumentError('motions', 'is empty, expected at least one Motion')
     if len({motion.names for motion in ordered}) > 1:
-        raise ArgumentError('motions', 'has motions of different coordinates')
+        raise ArgumentError('motions', 'has motions of different coordinates. Give all the same')
     if not any(np.any(motion.tau) for motion in ordered):
-        raise ArgumentError('motions', 'has torques that are all zero')
+        raise ArgumentError('motions', 'has torques that are all zero. Record them as well')
     return ordered
 
 
@@ -113,7 +113,7 @@ def held(
             for k in met:
                 _refuse_impossible('fixed', model, k, values[k], physical)
     if not free.any():
-        raise ArgumentError('fixed', 'leaves no unknown parameter')
+        raise ArgumentError('fixed', 'leaves no unknown parameter. Fix fewer')
     return values, free
 
 

@@ -84,7 +84,8 @@ def read_motion(
         qd = recording.qd if np.isfinite(recording.qd).all() else None
         tau = recording.effort
         if with_torque and not np.isfinite(tau).all():
-            raise FlexdynError(f'{file}: {recording.topic} holds no efforts of all joints.')
+            raise FlexdynError(
+                f'{file}: {recording.topic} holds no efforts of all joints. Record them.')
     if names != list(joints):
         from_both_sides(joints, q, qd, None if table else tau)
     _refuse_other_units(file, t, q, qd, joints)
@@ -238,7 +239,7 @@ def _numbers(path: Path, wanted: Sequence[int]) -> np.ndarray:
         except ValueError:
             raise FlexdynError(f'{path}, line {number}: a value is not a number.') from None
     if not values:
-        raise FlexdynError(f'{path} has no complete row.')
+        raise FlexdynError(f'{path} has no complete row. Each needs a number in every column.')
     return np.array(values)
 
 

@@ -77,12 +77,13 @@ class Regression:
             raise ArgumentError(
                 'robot', 'has no unknown parameter that changes the torques of its joints')
         if payload is not None and self._free[:10].any() and columns.min() >= 10:
-            raise ArgumentError('payload', f'is on link "{payload}", which does not move')
+            raise ArgumentError(
+                'payload', f'is on link "{payload}", which does not move. Name another')
         gains = np.flatnonzero(self._free & np.isin(np.arange(len(self._free)), np.r_[
             self.model.gains]))
         if not np.isin(gains, columns).all():
             raise ArgumentError(
-                'gains', 'leaves a common factor of gains and masses open: add a motion with a '
+                'gains', 'leaves a common factor of gains and masses open. Add a motion with a '
                 'known load, Motion(load=(link, mass, centre)), to one without')
         equations = int(sum(sound.sum() for *_, sound in self._parts))
         if equations <= len(columns):

@@ -76,7 +76,8 @@ def static_equilibrium(
     robot = dyn.robot
     if robot.base_motion == 'free':
         if wrenches:
-            raise ArgumentError('wrenches', 'accelerate a free base, which has no equilibrium')
+            raise ArgumentError(
+                'wrenches', 'accelerate a free base, which has no equilibrium. Leave them out')
         dyn = _weightless(dyn)
     if deflected:
         at = static_configuration(dyn, q, wrenches)

@@ -102,6 +102,18 @@ def design(
     Raises:
         FlexdynError: The estimate of what is observed is unstable.
     """
+    try:
+        return _designed(dyn, state, tau, rate, readings, deviations, period, uncertainty)
+    except np.linalg.LinAlgError as error:
+        raise FlexdynError(
+            f'The modal observer has no gain in this configuration: {error}. '
+            'Add sensors, or reduce their noise.') from error
+
+
+def _designed(
+    dyn: Dynamics, state: np.ndarray, tau: np.ndarray, rate: Function, readings: Function,
+    deviations: np.ndarray, period: float, uncertainty: ModelUncertainty,
+) -> ObserverDesign:
     nv, n = dyn.robot.nv, dyn.robot.n_joints
     held = held_modes(dyn, state[:nv], uncertainty)
     # Forces on joints and held modes, as accelerations and in the readings.

@@ -32,6 +32,10 @@ _KEPT = 500  # designs
 _SLIDING = 2.0  # smoothing velocities of friction, beyond which a joint slides
 
 
+class EstimateDiverged(FlexdynError):
+    """An estimate is not the motion that is measured."""
+
+
 class ModalObserver:
     """
     Estimates deflections and their rates from joint torques and readings of sensors.
@@ -145,7 +149,9 @@ class ModalObserver:
             steps: Periods since the last update.
 
         Raises:
-            FlexdynError: The estimate of what is observed is unstable.
+            EstimateDiverged: The joints of the estimate are not those of the encoders.
+            FlexdynError: The estimate of what is observed is unstable. After each of the two the
+                next readings start anew.
         """
         robot = self._dyn.robot
         tau = np.array(real_vector('torque', torque, robot.n_joints) + [0.0] * robot.n_modes)
@@ -155,6 +161,16 @@ class ModalObserver:
             self.q = np.concatenate((joint_q, self._at_rest(joint_q)[1]))
             self.qd = np.zeros(robot.nv)
             return self.q, self.qd
+        try:
+            self._correct(tau, read, steps)
+        except FlexdynError:
+            self.reset()
+            raise
+        return self.q, self.qd
+
+    def _correct(self, tau: np.ndarray, read: np.ndarray, steps: int) -> None:
+        """Predict the state at the time of the readings, and correct it by them."""
+        assert self.q is not None
         found, state = self._present_design(), np.concatenate((self.q, self.qd))
         for _ in range(steps):
             rate = self._rate(state, tau)
@@ -165,7 +181,11 @@ class ModalObserver:
         difference = read - self._readings(state, tau)
         self.innovation = difference / self._deviations
         self.q, self.qd = np.split(state + found.gain @ difference, 2)
-        return self.q, self.qd
+        # Not finite numbers are no small ones.
+        if not np.abs(self.q[: self._dyn.robot.n_joints] - read[self._places]).max() <= CELL:
+            raise EstimateDiverged(
+                'The estimate has left the measured joint positions. Check the stiffness and '
+                'inertia of the model, and the noise of its sensors.')
 
     def _present_design(self) -> ObserverDesign:
         """Return the design of the present cell, which the arm leaves at a cell's width."""

@@ -116,7 +116,7 @@ def update_modes(
         if name not in model.names:
             raise ArgumentError('--fixed', f'names "{name}"; known are {", ".join(model.names)}')
     if not names:
-        raise ArgumentError('robot', 'has no stiffness of modes to adjust')
+        raise ArgumentError('robot', 'has no stiffness of modes to adjust. Fix fewer, or add some')
     if len(test.modes) > model.robot.n_modes:
         raise ArgumentError('measured', f'holds {len(test.modes)} modes; the model has '
                             f'{model.robot.n_modes}. Give links more modes')
@@ -162,7 +162,8 @@ def held_modes(robot: Robot, q: np.ndarray, test: ModalTest) -> HeldModes:
     mass = dyn.mass_matrix(q)[moving, moving]
     rates, shapes = natural_modes(mass, stiffness)
     if not rates[0] > 0.0:
-        raise ArgumentError('robot', 'has modes without stiffness with its joints held')
+        raise ArgumentError(
+            'robot', 'has modes without stiffness with its joints held. Write their stiffness')
     damping = damping_matrix(dyn, q)[moving, moving]
     rows = np.array([_row(dyn, q, each)[moving] for each in test.sensors])
     pushes = [_row(dyn, q, each)[moving] for each, _ in test.stiffness]

@@ -146,9 +146,8 @@ def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
             )
         if radius > FAR * max(size, 1.0):
             yield (
-                'warning', f'a mass of {report.mass:.4g} kg with a moment of inertia of '
-                f'{moments[2]:.4g} kg m^2 has a radius of gyration of {radius:.4g} m, and the '
-                f'whole robot reaches {size:.4g} m',
+                'warning', f'a mass of {report.mass:.4g} kg with {moments[2]:.4g} kg m^2 has a '
+                f'radius of gyration of {radius:.4g} m. The whole robot reaches {size:.4g} m',
                 units or 'Write <mass> in kg and <inertia> in kg m^2',
             )
 
@@ -299,9 +298,9 @@ def _share_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
         'the tip' if link.inertia is None else 'root and tip')
     what = f'row of beams takes {share}' if link.number else f'beam takes {share}'
     yield (
-        'note', f'the {what} of the mass of <inertial>, {beam.mass:.4g} kg; this '
-        f'changes its first frequency by about {100.0 * change:+.2g} percent, as it carries '
-        f'{beyond:.4g} kg',
+        'note', f'the {what} of the mass of <inertial>, {beam.mass:.4g} kg. It carries '
+        f'{beyond:.4g} kg. This changes its first frequency by about '
+        f'{100.0 * change:+.2g} percent',
         f'The rest is a rigid body at {place}; write mass="..." to choose another share',
     )
 

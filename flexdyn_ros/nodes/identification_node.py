@@ -62,7 +62,8 @@ class IdentificationNode(RobotNode):
         """Check what depends on the robot."""
         count, given = self.robot.n_joints, self.parameters['gains']
         if given and len(given) != count:
-            raise FlexdynError(f'gains has {len(given)} elements for {count} joints.')
+            raise FlexdynError(
+                f'gains has {len(given)} elements for {count} joints. Give one for each.')
 
     def start(self) -> None:
         """Begin anew, by the search of a trajectory where there is no file."""

@@ -47,7 +47,8 @@ class ModalObserverNode(RobotNode):
                 self.get_logger().warning(
                     f'With joints at zero, the mode of {mode.frequency:.2f} Hz '
                     f'({mode.made_of}) is unobservable: its predicted error is '
-                    f'{100.0 * mode.error:.0f} %, more than {100.0 * UNOBSERVABLE:.0f} %.')
+                    f'{100.0 * mode.error:.0f} %, more than {100.0 * UNOBSERVABLE:.0f} %. '
+                    'It is not estimated. Add a <sensor> on the link side.')
         self.readings.set_sensors(
             self.observer.sensors, {joint.name: joint.child for joint in self.robot.joints})
 

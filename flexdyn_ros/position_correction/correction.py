@@ -160,7 +160,8 @@ class _Correction:
         left_out = np.setdiff1d(np.flatnonzero(self._arm.elastic), self._columns)
         if len(left_out):
             raise ArgumentError('names', 'leaves out ' + ', '.join(
-                robot.joint_names[k] for k in left_out) + ', whose elasticity it would move')
+                robot.joint_names[k] for k in left_out) + ', whose elasticity it would move. '
+                'Name it too')
         self._command = None if command is None else rest
         self._start = first if command is None else self._arm.rigid_positions(rest)
         points = points.after(self._start[self._columns])
@@ -179,7 +180,7 @@ class _Correction:
         if away[k] > self._choices.start_tolerance:
             raise CorrectionRefused(
                 f'{self._names[k]} starts {away[k]:.4g} from the present command, more than '
-                f'start_tolerance {self._choices.start_tolerance:g}')
+                f'start_tolerance {self._choices.start_tolerance:g}. Start where the arm stands')
 
     def _of_all_joints(self, polynomial: BPoly) -> BPoly:
         """Return the motion of all joints, those that are left out standing."""
@@ -199,21 +200,22 @@ class _Correction:
                 self._arm.settling)
             motors = self._arm.motors(reference, step)
             if not np.isfinite(np.hstack(motors[1:])).all():
-                raise CorrectionRefused('its forces are not finite')
+                raise CorrectionRefused('its forces are not finite. Check its times and positions')
             excess = self._excess(motors)
             if excess <= 1.0:
                 self._require_bounds(motors, reference)
                 return self._resampled(motors, reference)
             scale *= 1.002 * excess
         raise CorrectionRefused(
-            f'velocity and acceleration limits do not hold with {scale:.3g} times the time')
+            f'velocity and acceleration limits do not hold with {scale:.3g} times the time. '
+            'Plan a slower motion')
 
     def _require_plausible(self, duration: float) -> None:
         """Refuse a duration that takes too many samples."""
         if not duration <= self._choices.max_duration:
             raise CorrectionRefused(
                 f'it lasts {duration:.4g} s, more than max_duration '
-                f'{self._choices.max_duration:g}')
+                f'{self._choices.max_duration:g}. Divide it, or raise max_duration')
 
     def _widths(self) -> list[float]:
         """Return the widths of moving averages that the motion needs."""
@@ -221,7 +223,7 @@ class _Correction:
         missing = missing_smoothness(self._polynomial)
         if missing and choices.shaping == 'never':
             raise CorrectionRefused(
-                f'derivative {5 - missing} of the trajectory jumps, so that it needs shaping')
+                f'derivative {5 - missing} of the trajectory jumps. Choose shaping "auto"')
         if choices.shaping == 'always':
             missing = max(missing, 1)
         half = 0.5 * float(self._polynomial.x[-1])
@@ -251,17 +253,20 @@ class _Correction:
                     for sign, each in ((-1.0, joint.limit.lower), (1.0, joint.limit.upper)))
                 beyond = np.maximum(low - motors.q[:, k], motors.q[:, k] - high)
                 if beyond.max() > ROUNDING:
-                    self._refuse(name, motors, beyond, ROUNDING, 'beyond its position limits')
+                    self._refuse(name, motors, beyond, ROUNDING, 'beyond its position limits',
+                                 'Keep the trajectory farther from them')
             if correction[:, k].max() > self._choices.max_correction:
                 self._refuse(
                     name, motors, correction[:, k], self._choices.max_correction,
-                    f'corrected, more than max_correction {self._choices.max_correction:g}')
+                    f'corrected, more than max_correction {self._choices.max_correction:g}',
+                    'Plan a slower motion, or check payload and stiffness of the model')
 
     def _refuse(
-        self, name: str, motors: Motors, values: np.ndarray, bound: float, what: str
+        self, name: str, motors: Motors, values: np.ndarray, bound: float, what: str, advice: str
     ) -> None:
         at = motors.t[int((values > bound).argmax())] - motors.t[0]
-        raise CorrectionRefused(f'{name} is {values.max():.4g} {what}, from {at:.3f} s on')
+        raise CorrectionRefused(
+            f'{name} is {values.max():.4g} {what}, from {at:.3f} s on. {advice}')
 
     def _resampled(self, motors: Motors, reference: ReferenceMotion) -> CorrectedMotion:
         """Return the points; the first is the command, the last at rest."""

@@ -72,14 +72,14 @@ class TrajectoryPoints:
                  if each is not None]
         for row, largest in zip(given, LARGEST):
             if not (np.abs(row) <= largest).all():
-                raise CorrectionRefused(f'its numbers exceed {largest:g}')
+                raise CorrectionRefused(f'its numbers exceed {largest:g}. Check their units')
         for k, which in ((0, 'first'), (-1, 'last')):
             if self.velocities is not None and np.abs(self.velocities[k]).max() > AT_REST:
                 raise CorrectionRefused(
-                    f'the {which} point has the velocities {self.velocities[k].tolist()}; '
-                    'corrected motions begin and end at rest')
+                    f'the {which} point has the velocities {self.velocities[k].tolist()}. '
+                    'Corrected motions begin and end at rest')
         if len(self.t) < 2:
-            raise CorrectionRefused('it has one point at time zero')
+            raise CorrectionRefused('it has one point at time zero. Add later points')
         return BPoly.from_derivatives(self.t, np.stack(given, axis=1))
 
 

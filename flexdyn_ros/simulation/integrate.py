@@ -251,8 +251,8 @@ def integrate(
     every = whole_number(sample_every, 'sample_every')
     if steps / every > _MOST_SAMPLES:
         raise ArgumentError(
-            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_SAMPLES:.0e}; '
-            'use a larger dt or a shorter t_end, or keep fewer samples by sample_every'
+            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_SAMPLES:.0e}. '
+            'Use a larger dt or a shorter t_end, or keep fewer samples by sample_every'
         )
     hold = _steps_of_a_period(torque_period, dt) if equations.held else steps
     name = tableau.name + equations.reduction

@@ -133,4 +133,5 @@ class ImpulseRows:
         if len(gaps) and gaps.min() < -_BEYOND:
             k = int(np.argmin(gaps))
             raise ArgumentError(
-                'q0', f'puts joint "{self._names[self.at[k]]}" {-gaps[k]:.3g} beyond its stop')
+                'q0', f'puts joint "{self._names[self.at[k]]}" {-gaps[k]:.3g} beyond its stop. '
+                'Start within the limits')

@@ -134,7 +134,7 @@ def plot_spectrum(
     """
     require_same_robot(trajectory, dyn)
     if len(trajectory) < 8:
-        raise ArgumentError('trajectory', 'has fewer than 8 samples')
+        raise ArgumentError('trajectory', 'has fewer than 8 samples. Simulate longer')
     known = dict(zip(trajectory.names, zip(trajectory.q.T, trajectory.units)))
     known.update(zip(trajectory.tip_names, zip(trajectory.tips.T, trajectory.tip_units)))
     for name in signals:

@@ -122,7 +122,8 @@ class Trajectory:
         high = self.t[-1] if end is None else end
         kept = (self.t >= low - 1e-9) & (self.t <= high + 1e-9)
         if not kept.any():
-            raise ArgumentError('start', f'and end, {low:g} and {high:g} s, hold no sample')
+            raise ArgumentError('start', f'and end, {low:g} and {high:g} s, hold no sample. '
+                                'Widen them')
         rows = {
             item.name: getattr(self, item.name)[kept] for item in fields(self)
             if item.type == 'np.ndarray' and item.name != 'events'

@@ -168,6 +168,6 @@ def require_hyperbolic(zeros: Sequence[Zeros], times: np.ndarray, forces: BSplin
             if left > EXCITED * np.abs(f).max():
                 zero = f'{value.real:.3g} {value.imag:+.3g}j 1/s'
                 raise NotInvertible(
-                    f'The zero {zero} at {time:.4g} s lies within 1 % of the imaginary axis and '
-                    'is excited, so that its torque does not decay. Choose '
-                    'other outputs, a slower path, or give the modes damping.')
+                    f'The zero {zero} at {time:.4g} s lies within 1 % of the imaginary axis. '
+                    'The path excites it, and its torque does not decay. Choose other outputs, '
+                    'a slower path, or give the modes damping.')

@@ -152,6 +152,22 @@ def test_poles_under_joint_control(picture):
     assert soft[0] < 0.7 * stiff[0] and soft[1] > 0.4
 
 
+@pytest.mark.slow
+def test_corrected_positions(picture):
+    output = run('corrected_positions.py', picture)
+    assert line(output, 'as given: tip off by up to')[0] > 10.0
+    assert line(output, 'corrected: tip off by up to')[0] < 0.01
+
+
+def test_observe_modes(picture):
+    output = run('observe_modes.py', picture)
+    # The model is 5 percent too soft: its frequency lies sqrt(0.95) below 6.45 Hz.
+    assert line(output, '6.28 Hz: predicted error')[0] < 10.0
+    for name in ('link1', 'link2'):
+        size, error = line(output, f'{name}/bending_y1:')
+        assert size > 0.5 and error < 10.0
+
+
 def test_satellite_base(picture):
     output = run('satellite_base.py', picture)
     yaw, satellite, _ = numbers(

@@ -6,6 +6,7 @@ from functools import cache
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported
 from flexdyn_ros.modal_observer.kalman_gain import sampled, steady_gain
+from flexdyn_ros.modal_observer.observer import EstimateDiverged
 from flexdyn_ros.modal_observer.sensor_equations import SensorEquations
 from flexdyn_ros.model.records.sensor import MountedSensor
 import numpy as np
@@ -227,3 +228,18 @@ def test_the_command_line_prints_what_is_observable(tmp_path, capsys):
     assert 'unobservable, not estimated' in printed
     assert 'from hub_encoder' in printed
     assert main(['modes', str(path), '--observer', '-1']) == 2
+
+
+def test_an_estimate_that_leaves_the_encoders_starts_anew():
+    """A jump of the encoders is no motion of the arm: it raises once."""
+    dyn = fd.Dynamics(fd.load_robot('package://flexdyn_ros/urdf/canadarm.urdf.xacro'))
+    observer = fd.ModalObserver(dyn, PERIOD)
+    at, rest = np.array([0.0, 0.3, 0.2]), np.zeros(3)
+    for _ in range(3):
+        observer.update(rest, at)
+    with pytest.raises(EstimateDiverged, match='has left the measured joint positions'):
+        for k in range(40):
+            observer.update(rest + 1e7 * (-1.0) ** k, at)
+    q, qd = observer.update(rest, at)
+    assert np.array_equal(q[:3], at)
+    assert not qd.any()

@@ -69,7 +69,7 @@ def test_tolerance_is_relative_to_the_largest_moment(scale):
 
 
 @pytest.mark.parametrize(('mass', 'moment', 'words'), [
-    (1.0, 4000.0, 'radius of gyration of 77.46 m, and the whole robot reaches 0.1 m'),
+    (1.0, 4000.0, 'radius of gyration of 77.46 m. The whole robot reaches 0.1 m'),
     (1.0, 10.0, 'radius of gyration of 3.873 m'),
     (1.0, 5.0, None),
     (1e5, 4e5, None),

@@ -80,3 +80,31 @@ def torque_node():
     yield make
     for node in made:
         node.close()
+
+
+@pytest.fixture
+def active():
+    """Return a function that makes an active node of a class in this process."""
+    from arms import flexible_arm
+    from node_in_process import overrides
+    import rclpy
+
+    made = []
+
+    def make(kind, **parameters):
+        context = rclpy.Context()
+        rclpy.init(context=context)
+        given = {'robot_description': flexible_arm(), 'autostart': False,
+                 'backend': 'reference', **parameters}
+        node = kind(context=context, parameter_overrides=overrides(given))
+        made.append((context, node))
+        node.trigger_configure()
+        node.trigger_activate()
+        assert node.active
+        return node
+
+    yield make
+    for context, node in made:
+        node.end()
+        node.destroy_node()
+        rclpy.shutdown(context=context)

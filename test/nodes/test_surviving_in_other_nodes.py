@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever arrives, the simulator and the markers live on too."""
 
-from arms import flexible_arm
-from node_in_process import overrides
 from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
-import rclpy
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray
 
@@ -14,30 +11,6 @@ pytestmark = pytest.mark.ros
 
 NAMES = ('shoulder', 'elbow')
 EXTREMES = (0.0, 1.0, -1e6, 1e10, 1e200, 1.7e308, float('nan'), float('inf'))
-
-
-@pytest.fixture
-def active():
-    """Return a function that makes an active node of a class in this process."""
-    made = []
-
-    def make(kind, **parameters):
-        context = rclpy.Context()
-        rclpy.init(context=context)
-        given = {'robot_description': flexible_arm(), 'autostart': False,
-                 'backend': 'reference', **parameters}
-        node = kind(context=context, parameter_overrides=overrides(given))
-        made.append((context, node))
-        node.trigger_configure()
-        node.trigger_activate()
-        assert node.active
-        return node
-
-    yield make
-    for context, node in made:
-        node.end()
-        node.destroy_node()
-        rclpy.shutdown(context=context)
 
 
 def numbers(random, count):

@@ -23,6 +23,7 @@ def script(name):
 
 
 prose = script('prose')
+MOST_WORDS = 20  # of a sentence of a message
 LOG_CALLS = {'debug', 'info', 'warning', 'warn', 'error', 'exception', 'fatal', 'critical'}
 
 
@@ -57,6 +58,34 @@ def messages(path):
             name = getattr(node.func, 'attr', getattr(node.func, 'id', ''))
             if name in LOG_CALLS or name.endswith(('Error', 'warn', '_note')):
                 yield node.lineno, ' '.join(strings(node))
+
+
+def template(node):
+    """Return the text of an expression, X for each value; of alternatives the longest."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ''
+    if isinstance(node, ast.JoinedStr):
+        return ''.join(template(v) if isinstance(v, ast.Constant) else 'X' for v in node.values)
+    if isinstance(node, ast.BinOp):
+        return template(node.left) + template(node.right)
+    if isinstance(node, ast.IfExp):
+        return max(template(node.body), template(node.orelse), key=len)
+    return ''
+
+
+def long_sentences(tree):
+    """Yield line and number of words of what is too long in the texts of a module."""
+    seen = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    before = {id(a): 'Argument "x" ' for call in ast.walk(tree) if isinstance(call, ast.Call)
+              and getattr(call.func, 'id', '') == 'ArgumentError' for a in call.args}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.BinOp, ast.JoinedStr, ast.IfExp, ast.Constant)):
+            text = '' if id(node) in seen else before.get(id(node), '') + template(node)
+            seen.update(map(id, ast.walk(node)))
+            for sentence in re.split(r'(?<=[.!?])\s|\n', text):
+                count = len(re.findall(r'\S*\w\S*', sentence))
+                if count > MOST_WORDS:
+                    yield node.lineno, count
 
 
 def parsers(parser):
@@ -96,7 +125,8 @@ def test_faults_of_english_are_found():
     assert [fault for _, fault in prose.faults(f'Short.\n\n{long}\n')] == [
         '31 words: The node computes the torque of ...']
     assert [line for line, _ in prose.faults('One.\n\nThe node tells it.')] == [3]
-    assert not list(prose.faults(f'`{long}`\n\n| {long} |\n\n    {long}\n'))
+    assert [line for line, _ in prose.faults(f'\n| Short. | {long} |\n| Short. | cells |')] == [2]
+    assert not list(prose.faults(f'`{long}`\n\n    {long}\n'))
 
 
 def test_help_of_the_commands_has_no_private_words():
@@ -116,6 +146,21 @@ def test_messages_have_no_private_words():
                 found.append(f'{path.relative_to(ROOT)}:{line}: {words}')
     assert count > 300
     assert not found
+
+
+def test_sentences_of_messages_and_help_have_at_most_twenty_words():
+    found = {}
+    for path in sorted((ROOT / 'flexdyn_ros').rglob('*.py')):
+        long = list(long_sentences(ast.parse(path.read_text(encoding='utf-8'))))
+        found.update({str(path.relative_to(ROOT)): long} if long else {})
+    assert not found
+
+
+def test_long_sentences_of_messages_are_found():
+    words = 'a ' * 18
+    assert not list(long_sentences(ast.parse(f'raise OSError("{words}b. {words}c")')))
+    tree = ast.parse(f'x = 1\nraise ArgumentError("q", f"{words}{{q}} b" + ". Write it")')
+    assert list(long_sentences(tree)) == [(2, 22)]
 
 
 def test_private_words_are_found():

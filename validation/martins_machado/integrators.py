@@ -172,9 +172,9 @@ def draw(folder: Path) -> list[Picture]:
     return [Picture(
         'mm_integrators.png', 'Work against error on the example of Martins and Machado, half a '
         'second of it, and on the same arm with rigid links, five seconds. With segments '
-        'stability sets the step, and RK4 needs the fewest evaluations, as the paper states; '
-        'RK10 is ahead only far below the size of any deflection (what RK4 loses at large steps '
-        'is the phase of the fastest vibrations). On rigid links, whose motion is smooth, RK10 is '
+        'stability sets the step, and RK4 needs the fewest evaluations, as the paper states. '
+        'RK10 is ahead only far below the size of any deflection. At large steps RK4 loses '
+        'the phase of the fastest vibrations. On rigid links, whose motion is smooth, RK10 is '
         'ahead from a thousandth of a degree on. RK2 loses everywhere.',
     )]
 

@@ -140,17 +140,17 @@ class InfluenceModel:
         ):
             if places:
                 raise ArgumentError(
-                    'formulation', 'is "kinematic_influence", which is exact in the deflections, '
-                    f'and "{tree.coordinate_names[places[0][1]]}" belongs to a link with '
-                    f'deflection="{form}"; use fd.reduced(robot, "exact"), or '
+                    'formulation', 'is "kinematic_influence", which is exact in the deflections. '
+                    f'"{tree.coordinate_names[places[0][1]]}" belongs to a link with '
+                    f'deflection="{form}". Use fd.reduced(robot, "exact"), or '
                     'formulation="recursive"',
                 )
         for body in tree.bodies:
             if body.node is not None and body.node.linear:
                 link = tree.bodies[body.parent].links[0]
                 raise ArgumentError(
-                    'formulation', 'is "kinematic_influence", whose cross-sections turn exactly, '
-                    f'and link "{link}" has rotation="linear"; use rotation="exact", or '
+                    'formulation', 'is "kinematic_influence", whose cross-sections turn exactly. '
+                    f'Link "{link}" has rotation="linear". Use rotation="exact", or '
                     'formulation="recursive"',
                 )
             if body.polar_inertia:

@@ -176,8 +176,8 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
     if joint.type not in _ONE_COORDINATE:
         raise place.error(
             f'A joint of type "{joint.type}" cannot have <joint_dynamics>',
-            'Only revolute, continuous and prismatic joints have a drive, and axes of multi-axis '
-            'joints, joint="<joint>/tx"; a fixed joint has <bearing> alone',
+            'Revolute, continuous and prismatic joints have a drive, and so have axes of '
+            'multi-axis joints, joint="<joint>/tx". A fixed joint has <bearing> alone',
         )
     drive = _drive(item, joint.dynamics.friction)
     return replace(drive, bearing=_bearing(bearing, joint)) if bearing else drive

@@ -131,7 +131,7 @@ def _usual_order(numbers: np.ndarray, size: int) -> list[tuple[int, int]]:
     count = 3 if size == 3 * len(numbers) else 6
     if size < count * len(numbers):
         raise ValueError(
-            f'the matrices have {size} rows and there are {len(numbers)} nodes: give the node and '
+            f'the matrices have {size} rows and there are {len(numbers)} nodes. Give the node and '
             'direction of each row in a file'
         )
     known = [(number, way) for number in numbers.tolist() for way in range(count)]

@@ -157,7 +157,7 @@ class TransformTopics:
         count = len(message.transforms)
         if count > MOST_TRANSFORMS:
             self._node.get_logger().warning(
-                f'a message of TF has {count} transforms; converting it takes 2 ms for each '
+                f'a message of TF has {count} transforms. Converting it takes 2 ms for each '
                 f'{MOST_TRANSFORMS}, in which no torque is computed', throttle_duration_sec=10.0)
         self.tree.take(message, received)
 

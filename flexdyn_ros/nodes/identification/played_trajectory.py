@@ -61,7 +61,8 @@ class PlayedTrajectory:
         ends = found.states[:, [0, -1]]
         if np.abs(ends[0, 1] - ends[0, 0]).max() > 1e-3 or np.abs(ends[1]).max() > 1e-2:
             raise FlexdynError(
-                f'trajectory_file "{file}" does not end at rest where it starts.')
+                f'trajectory_file "{file}" does not end at rest where it starts. '
+                '`flexdyn excite` writes one that does.')
         return found
 
     def message(self, start: np.ndarray, speed: float, repetitions: int) -> JointTrajectory:

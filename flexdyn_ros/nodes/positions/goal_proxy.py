@@ -126,27 +126,31 @@ class GoalProxy:
 
     async def _offered(self, given: Any) -> Execution:
         if not self._node.active:
-            raise FlexdynError('the node is not active')
+            raise FlexdynError('the node is not active. Activate it')
         if self.execution is not None:
             raise FlexdynError('the last goal is still executed; cancel it first')
         if given.multi_dof_trajectory.joint_names:
             raise FlexdynError('it moves joints with several degrees of freedom')
         if not self.controller_is_there:
             action = self._node.parameters['controller_action']
-            raise FlexdynError(f'the controller\'s action {action} is not there')
+            raise FlexdynError(
+                f'the action {action} is not there. Start the controller, or set '
+                'controller_action')
         motion = self._node.corrected(given.trajectory)
         stamp = nanoseconds(given.trajectory.header.stamp)
         now = self._node.get_clock().now().nanoseconds
         start = stamp or now + int(self._node.parameters['start_delay'] * NANOSECONDS)
         if start < now - NANOSECONDS // 10:
-            raise FlexdynError(f'it starts {(now - start) / NANOSECONDS:.3g} s in the past')
+            raise FlexdynError(
+                f'it starts {(now - start) / NANOSECONDS:.3g} s in the past. Send it anew')
         goal = controller_goal(given, motion, Time(nanoseconds=start).to_msg())
         answer = self._sent(goal)
         handle = await answer
         if handle is None:
-            raise FlexdynError('the controller does not answer')
+            raise FlexdynError('the controller does not answer. Read its log')
         if not handle.accepted:
-            raise FlexdynError('the controller rejects the corrected trajectory')
+            raise FlexdynError(
+                'the controller rejects the corrected trajectory. Its log has the reason')
         execution = Execution(motion, start, given, handle)
         self._await_result(execution, handle)
         return execution

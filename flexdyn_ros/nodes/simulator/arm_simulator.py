@@ -97,7 +97,7 @@ class ArmSimulator:
         if len(initial_positions) not in (0, len(self.joints)):
             raise FlexdynError(
                 f'initial_positions has {len(initial_positions)} elements '
-                f'for {len(self.joints)} joints.'
+                f'for {len(self.joints)} joints. Give one for each.'
             )
         self._initial = self._initial_state(initial_positions, static_deflection)
         self.time = 0.0
@@ -132,8 +132,8 @@ class ArmSimulator:
         for name, place, gain in zip(self.joints, places, controller.kp):
             if place is None and (gain or len(initial)):
                 raise FlexdynError(
-                    f'"{name}" is a velocity without a position of its own, so that it can be '
-                    'neither in initial_positions nor under pd.kp. Leave it out of joints.'
+                    f'"{name}" is a velocity without a position of its own. It can be neither in '
+                    'initial_positions nor under pd.kp. Leave it out of joints.'
                 )
         return [-1 if place is None else place for place in places]
 

@@ -37,7 +37,8 @@ class JointController:
         """
         for name, gains in (('pd.kp', kp), ('pd.kd', kd)):
             if len(gains) not in (0, 1, count):
-                raise FlexdynError(f'{name} has {len(gains)} gains for {count} joints.')
+                raise FlexdynError(
+                    f'{name} has {len(gains)} gains for {count} joints. Give one for each.')
         self.kp = np.resize(np.array(kp or (0.0,), dtype=float), count)
         self.kd = np.resize(np.array(kd or (0.0,), dtype=float), count)
         self.position = np.zeros(count)
