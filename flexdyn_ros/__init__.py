@@ -53,6 +53,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from flexdyn_ros.active_damping import (
+        ActiveDamping as ActiveDamping,
+        damping_controller as damping_controller,
+    )
     from flexdyn_ros.codegen import generate as generate
     from flexdyn_ros.errors import FlexdynError as FlexdynError
     from flexdyn_ros.identification import (
@@ -89,10 +93,12 @@ __version__ = '1.0.0rc1'
 
 # Each name is imported when it is first used (PEP 562), so that the command line starts quickly.
 _MODULES = {
+    'ActiveDamping': 'flexdyn_ros.active_damping',
     'corrected_positions': 'flexdyn_ros.position_correction',
     'CorrectedMotion': 'flexdyn_ros.position_correction',
     'CorrectionChoices': 'flexdyn_ros.position_correction',
     'CorrectionRefused': 'flexdyn_ros.position_correction',
+    'damping_controller': 'flexdyn_ros.active_damping',
     'Dynamics': 'flexdyn_ros.robot_dynamics',
     'FlexdynError': 'flexdyn_ros.errors',
     'generate': 'flexdyn_ros.codegen',

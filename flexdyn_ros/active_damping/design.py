@@ -175,7 +175,7 @@ class _Search:
         return peak if peak < self.bound else None
 
 
-def active_damping(
+def damping_controller(
     dyn: Dynamics,
     joint_q: ArrayLike,
     kp: ArrayLike,
