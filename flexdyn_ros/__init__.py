@@ -34,6 +34,8 @@ Closed chains:
     Dynamics.closed_chains, Dynamics.operational_space_inertia
 Estimation of modes:
     ModalObserver
+Active damping:
+    damping_controller, ActiveDamping
 Simulation:
     simulate, simulate_quasi_static, Trajectory
 Paths of the tip:

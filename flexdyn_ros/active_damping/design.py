@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_discrete_lyapunov
 
 ENCODER_NOISE = 2e-5  # of motor encoders that no <sensor> describes [rad | m]
-RISE, ENOUGH = 5.5, 0.1  # of the damping ratio; 5 with a reserve for what the model lacks
+RISE, ENOUGH = 7.0, 0.1  # of the damping ratio; 5 with a reserve for what the model lacks
 PEAK_BY_MOTORS, PEAK_BY_LINKS = 3.5, 2.0
 EXTRA_DELAY = 4e-3  # [s]
 KEPT_RISE = 2.0  # within the range of joint positions
@@ -110,6 +110,21 @@ class ActiveDamping:
     delay_margin: float
     noise_torque: np.ndarray
     torque: np.ndarray
+
+    def __str__(self) -> str:
+        """Return modes and margins as text."""
+        modes = [
+            f'  {mode.frequency:.3g} Hz by {mode.actuator}: damping ratio {mode.before:.3g}, damped '
+            f'{mode.after:.3g}; at least {mode.least_rise:.3g} times as much with wrong stiffness'
+            for mode in self.modes]
+        torques = [
+            f'  {name}: {torque:.3g} for 2 mm at the tip, {noise:.2g} by noise of the sensors'
+            for name, torque, noise in zip(self.actuators, self.torque, self.noise_torque)]
+        return '\n'.join([
+            'Active damping of', *modes, 'Torques [N m | N]', *torques,
+            f'With a loop delay of {1e3 * self.delay:.3g} ms: peak input sensitivity '
+            f'{self.peak_sensitivity:.3g}; stable with {1e3 * self.delay_margin:.3g} ms more.',
+            f'Within {self.reach:g} rad or m of each joint about the design.'])
 
 
 class _Search:
