@@ -10,6 +10,8 @@ all stiffnesses exact, too low and too high:
     the damping ratio of each mode rises RISE times, or to 0.1
     the peak input sensitivity is below 3.5, or 2 where a sensor besides motor encoders is read
     twice the delay, at least 4 ms, is added and leaves the loop stable
+
+A delay of more than a tenth of a mode's period is refused.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ EXTRA_DELAY = 4e-3  # [s]
 KEPT_RISE = 2.0  # within the range of joint positions
 REACHES = (0.4, 0.3, 0.2, 0.1, 0.05)  # ranges that are tried [rad | m]
 LEAST_SAMPLES = 20  # in a period of each mode
+MOST_DELAY = 0.1  # of the period of each mode
 _FEEDBACK, _ESTIMATE = (0.1, 0.15, 0.25, 0.4), (0.1, 0.15, 0.25, 0.4, 0.8)
 AMPLITUDE = 2e-3  # of the vibration whose torque is printed [m]
 _EXTRA = 64  # longest delay that is tried, in periods
@@ -114,8 +117,8 @@ class ActiveDamping:
     def __str__(self) -> str:
         """Return modes and margins as text."""
         modes = [
-            f'  {mode.frequency:.3g} Hz by {mode.actuator}: damping ratio {mode.before:.3g}, damped '
-            f'{mode.after:.3g}; at least {mode.least_rise:.3g} times as much with wrong stiffness'
+            f'  {mode.frequency:.3g} Hz by {mode.actuator}: damping ratio {mode.before:.3g}, '
+            f'damped {mode.after:.3g}; at least {mode.least_rise:.3g} times as much with wrong stiffness'
             for mode in self.modes]
         torques = [
             f'  {name}: {torque:.3g} for 2 mm at the tip, {noise:.2g} by noise of the sensors'
@@ -248,7 +251,7 @@ def damping_controller(
         raise FlexdynError(
             'The joint loop is unstable with this delay, without active damping. Reduce kp and '
             'kd, or set in_drives where the drives close this loop.')
-    damped = _first(light_modes(free), modes, period)
+    damped = _first(light_modes(free), modes, period, delay)
     names = _actuators(robot, damped, gains[0], actuators)
     _refuse_without_effort(robot, names)
     used = tuple(dict.fromkeys(names))
@@ -268,7 +271,7 @@ def damping_controller(
         peak, _delay_margin(search, at, places, controller), noise, torque)
 
 
-def _first(found: ArmModes, count: int, period: float) -> ArmModes:
+def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes:
     if not 1 <= count <= len(found.poles):
         raise ArgumentError(
             'modes', f'is {count}, and under this joint loop {len(found.poles)} modes have a '
@@ -279,6 +282,10 @@ def _first(found: ArmModes, count: int, period: float) -> ArmModes:
         raise FlexdynError(
             f'The mode of {highest:.3g} Hz has fewer than {LEAST_SAMPLES} periods of the '
             'controller in one of its own. Raise the rate, or damp fewer modes.')
+    if highest * delay > MOST_DELAY:
+        raise FlexdynError(
+            f'The loop delay of {1e3 * delay:.3g} ms is more than {MOST_DELAY:g} periods of the '
+            f'mode of {highest:.3g} Hz. Reduce the delay, or damp fewer modes.')
     return chosen
 
 
@@ -311,8 +318,8 @@ def _best(
     if not found:
         raise FlexdynError(
             f'No controller raises the damping ratio {RISE:g} times with a peak sensitivity below '
-            f'{search.bound:g}, and stays stable with {1e3 * search.extra * arms[0].period:.3g} ms '
-            f'more than the delay of {1e3 * search.delay * arms[0].period:.3g} ms. Reduce the '
+            f'{search.bound:g}, and stays stable with {1e3 * search.extra * arms[0].period:.3g} '
+            f'ms more than the delay of {1e3 * search.delay * arms[0].period:.3g} ms. Reduce the '
             'delay, add a sensor on the link side, or damp fewer modes.')
     peak, controller = min(found, key=lambda each: each[0])
     return controller, peak

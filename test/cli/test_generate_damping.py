@@ -58,8 +58,11 @@ def test_wrong_arguments_are_named(dyn):
 
 def test_what_cannot_be_damped_is_refused_with_the_reason(dyn):
     """A delay beyond the bound, an unstable joint loop, modes too fast for the rate."""
-    with pytest.raises(fd.FlexdynError, match='1e.03 ms more than the delay of 500 ms'):
-        design(dyn, delay=0.5, period=0.02, in_drives=True)
+    with pytest.raises(fd.FlexdynError, match='200 ms is more than 0.1 periods'):
+        design(dyn, delay=0.2, period=0.02, in_drives=True)
+    # Two modes of nearly the same frequency, one of which moves no joint.
+    with pytest.raises(fd.FlexdynError, match='4 ms more than the delay of 2 ms'):
+        design(dyn, kp=[151.0, 253.0, 480.0], kd=[2.1, 7.0, 13.4])
     with pytest.raises(fd.FlexdynError, match='joint loop is unstable'):
         design(dyn, kd=[100.0, 100.0, 100.0])
     with pytest.raises(fd.FlexdynError, match='Raise the rate'):
