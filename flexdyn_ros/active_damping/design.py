@@ -3,33 +3,26 @@
 Active damping of an arm's first modes by torques of few joints, with its margins.
 
 Each mode is damped by the joint whose loop holds the largest share of its elastic energy,
-kp |dq|^2: the least torque moves it. The law is `modal_law.py`. Of a grid over its two ratios,
-the design with the smallest peak of the sensitivity is taken among those that keep all bounds with
-all stiffnesses exact, too low and too high:
-
-    the damping ratio of each mode rises RISE times, or to 0.1
-    the peak input sensitivity is below 3.5, or 2 where a sensor besides motor encoders is read
-    twice the delay, at least 4 ms, is added and leaves the loop stable
-
-A delay of more than a tenth of a mode's period is refused.
+kp |dq|^2: the least torque moves it. `design_search.py` states what a design keeps. A delay of
+more than a tenth of a mode's period is refused.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 import math
 from typing import Optional, Sequence
 from xml.etree import ElementTree
 
-from flexdyn_ros.active_damping.margins import (
-    Controller,
-    is_stable,
-    least_ratios,
-    peak_sensitivity,
+from flexdyn_ros.active_damping.design_search import (
+    best_controller,
+    delay_margin,
+    DesignSearch,
+    range_of,
 )
-from flexdyn_ros.active_damping.modal_law import ArmModes, light_modes, modal_law
-from flexdyn_ros.active_damping.sampled_arm import arm_at_rest, sampled_arm, SampledArm
+from flexdyn_ros.active_damping.margins import Controller, is_stable, least_ratios
+from flexdyn_ros.active_damping.modal_law import ArmModes, light_modes
+from flexdyn_ros.active_damping.sampled_arm import SampledArm
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported
 from flexdyn_ros.model.records.robot import Robot
@@ -40,16 +33,9 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_discrete_lyapunov
 
 ENCODER_NOISE = 2e-5  # of motor encoders that no <sensor> describes [rad | m]
-RISE, ENOUGH = 7.0, 0.1  # of the damping ratio; 5 with a reserve for what the model lacks
-PEAK_BY_MOTORS, PEAK_BY_LINKS = 3.5, 2.0
-EXTRA_DELAY = 4e-3  # [s]
-KEPT_RISE = 2.0  # within the range of joint positions
-REACHES = (0.4, 0.3, 0.2, 0.1, 0.05)  # ranges that are tried [rad | m]
 LEAST_SAMPLES = 20  # in a period of each mode
 MOST_DELAY = 0.1  # of the period of each mode
-_FEEDBACK, _ESTIMATE = (0.1, 0.15, 0.25, 0.4), (0.1, 0.15, 0.25, 0.4, 0.8)
 AMPLITUDE = 2e-3  # of the vibration whose torque is printed [m]
-_EXTRA = 64  # longest delay that is tried, in periods
 
 
 @dataclass(frozen=True)
@@ -118,7 +104,8 @@ class ActiveDamping:
         """Return modes and margins as text."""
         modes = [
             f'  {mode.frequency:.3g} Hz by {mode.actuator}: damping ratio {mode.before:.3g}, '
-            f'damped {mode.after:.3g}; at least {mode.least_rise:.3g} times as much with wrong stiffness'
+            f'damped {mode.after:.3g}; at least {mode.least_rise:.3g} times as much with wrong '
+            'stiffness'
             for mode in self.modes]
         torques = [
             f'  {name}: {torque:.3g} for 2 mm at the tip, {noise:.2g} by noise of the sensors'
@@ -128,69 +115,6 @@ class ActiveDamping:
             f'With a loop delay of {1e3 * self.delay:.3g} ms: peak input sensitivity '
             f'{self.peak_sensitivity:.3g}; stable with {1e3 * self.delay_margin:.3g} ms more.',
             f'Within {self.reach:g} rad or m of each joint about the design.'])
-
-
-class _Search:
-    """Arms at joint positions under a joint loop, and the designs that keep the bounds there."""
-
-    def __init__(
-        self, dyn: Dynamics, gains: Sequence[np.ndarray], sensors: Sequence[MountedSensor],
-        steps: tuple[float, int, bool], stiffness_error: float,
-    ):
-        self._dyn, self._gains, self._sensors = dyn, gains, sensors
-        self._period, self.delay, self._in_drives = steps
-        self.extra = max(self.delay, math.ceil(0.5 * EXTRA_DELAY / self._period)) * 2
-        self.factors = (1.0, 1.0 - stiffness_error, 1.0 + stiffness_error)
-        by_motors = all(each.measures == 'motor_position' for each in sensors)
-        self.bound = PEAK_BY_MOTORS if by_motors else PEAK_BY_LINKS
-        self.deviations = np.array([each.noise for each in sensors])
-
-    def arms(
-        self, joint_q: np.ndarray, actuators: Sequence[int], extra: int = 0
-    ) -> list[SampledArm]:
-        """Return the arm with each stiffness."""
-        return [
-            sampled_arm(
-                arm_at_rest(self._dyn, joint_q, self._gains, self._sensors, factor), actuators,
-                self._period, self.delay + extra, self._in_drives)
-            for factor in self.factors]
-
-    def rises(
-        self, arms: Sequence[SampledArm], controller: Controller, rates: np.ndarray
-    ) -> np.ndarray:
-        """Return by what each ratio rises with each stiffness, (factors, modes)."""
-        return np.array([
-            least_ratios(arm.poles(controller.around(arm)), rates)
-            / np.maximum(least_ratios(arm.poles(arm.f), rates), 1e-9) for arm in arms])
-
-    def keeps(
-        self, arms: Sequence[SampledArm], controller: Controller, rates: np.ndarray, rise: float
-    ) -> bool:
-        """Return whether each ratio rises enough with each stiffness."""
-        ratios = [least_ratios(arm.poles(controller.around(arm)), rates) for arm in arms]
-        enough = (self.rises(arms, controller, rates) >= rise) | (np.array(ratios) >= ENOUGH)
-        return bool(enough.all())
-
-    def peak(
-        self, joint_q: np.ndarray, actuators: Sequence[int], controller: Controller,
-        rates: np.ndarray, rise: float,
-    ) -> Optional[float]:
-        """Return the peak of the sensitivity at joint positions; None where a bound is broken."""
-        arms = self.arms(joint_q, actuators)
-        late = self.arms(joint_q, actuators, self.extra)
-        return self.peak_of(arms, late, controller, rates, rise)
-
-    def peak_of(
-        self, arms: Sequence[SampledArm], late: Sequence[SampledArm], controller: Controller,
-        rates: np.ndarray, rise: float,
-    ) -> Optional[float]:
-        """Return the same of given arms, and of these with the extra delay."""
-        if not all(is_stable(controller.around(arm)) for arm in (*arms, *late)):
-            return None
-        if not self.keeps(arms, controller, rates, rise):
-            return None
-        peak = max(peak_sensitivity(arm, controller, rates[0]) for arm in arms)
-        return peak if peak < self.bound else None
 
 
 def damping_controller(
@@ -244,7 +168,7 @@ def damping_controller(
     read = tuple(sensors or robot.sensors or (
         MountedSensor(f'{name}_encoder', 'motor_position', name, ENCODER_NOISE)
         for name in robot.joint_names))
-    search = _Search(
+    search = DesignSearch(
         dyn, gains, read, (period, math.ceil(delay / period - 1e-9), in_drives), stiffness_error)
     (free, *others) = search.arms(at, ())
     if not all(is_stable(arm.f) for arm in (free, *others)):
@@ -256,19 +180,19 @@ def damping_controller(
     _refuse_without_effort(robot, names)
     used = tuple(dict.fromkeys(names))
     places = [robot.joint_names.index(name) for name in used]
-    controller, peak = _best(search, at, places, damped, gains[0])
+    controller, peak = best_controller(search, at, places, damped, gains[0])
     arms = search.arms(at, places)
     rises = search.rises(arms, controller, damped.rates)
     after = least_ratios(arms[0].poles(controller.around(arms[0])), damped.rates)
     noise, torque = _torques(dyn, arms[0], controller, search.deviations, damped, at)
     return ActiveDamping(
-        controller, used, read, at, _reach(search, at, places, controller, damped.rates),
+        controller, used, read, at, range_of(search, at, places, controller, damped.rates),
         gains[0], gains[1], in_drives, period, search.delay * period, tuple(
             DampedMode(float(rate / (2.0 * np.pi)), name, float(-pole.real / abs(pole)),
                        float(ratio), float(rise))
             for rate, pole, name, ratio, rise in zip(
                 damped.rates, damped.poles, names, after, rises.min(axis=0))),
-        peak, _delay_margin(search, at, places, controller), noise, torque)
+        peak, delay_margin(search, at, places, controller), noise, torque)
 
 
 def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes:
@@ -302,52 +226,6 @@ def _actuators(
             raise ArgumentError('actuators', f'names "{name}", expected some of '
                                              f'{", ".join(robot.joint_names)}')
     return tuple(chosen)
-
-
-def _best(
-    search: _Search, at: np.ndarray, places: Sequence[int], modes: ArmModes, kp: np.ndarray
-) -> tuple[Controller, float]:
-    arms, late = search.arms(at, places), search.arms(at, places, search.extra)
-    found = []
-    for feedback, estimate in product(_FEEDBACK, _ESTIMATE):
-        controller = modal_law(
-            arms[0], modes, 1.0 / kp[places], search.deviations, feedback, estimate)
-        peak = search.peak_of(arms, late, controller, modes.rates, RISE)
-        if peak is not None:
-            found.append((peak, controller))
-    if not found:
-        raise FlexdynError(
-            f'No controller raises the damping ratio {RISE:g} times with a peak sensitivity below '
-            f'{search.bound:g}, and stays stable with {1e3 * search.extra * arms[0].period:.3g} '
-            f'ms more than the delay of {1e3 * search.delay * arms[0].period:.3g} ms. Reduce the '
-            'delay, add a sensor on the link side, or damp fewer modes.')
-    peak, controller = min(found, key=lambda each: each[0])
-    return controller, peak
-
-
-def _reach(
-    search: _Search, at: np.ndarray, places: Sequence[int], controller: Controller,
-    rates: np.ndarray,
-) -> float:
-    """Return the largest range of each joint alone in which the bounds hold; 0 for none."""
-    for reach in REACHES:
-        if all(
-            search.peak(at + sign * reach * unit, places, controller, rates, KEPT_RISE) is not None
-            for unit in np.eye(len(at)) for sign in (-1.0, 1.0)
-        ):
-            return reach
-    return 0.0
-
-
-def _delay_margin(
-    search: _Search, at: np.ndarray, places: Sequence[int], controller: Controller
-) -> float:
-    longest, step = search.extra, search.extra
-    while longest < _EXTRA and all(
-        is_stable(controller.around(arm)) for arm in search.arms(at, places, longest + step)
-    ):
-        longest += step
-    return longest * search.arms(at, places)[0].period
 
 
 def _torques(

@@ -120,7 +120,7 @@ void put(const rclcpp::Parameter & change, Parameters & parameters)
     {"torque_model", &parameters.torque_model}, {"reference_side", &parameters.reference_side}};
   const std::map<std::string, bool *> flags{
     {"compensate.gravity", &parameters.compensate.gravity},
-    {"damping.on", &parameters.damping.on},
+    {"damping.enabled", &parameters.damping.enabled},
     {"limit_torques", &parameters.limit_torques}};
   const std::string & name = change.get_name();
   if (arrays.count(name) > 0) {*arrays.at(name) = change.as_double_array();}
@@ -140,7 +140,7 @@ void check_damping(
   const ControllerSettings & settings, const Parameters & parameters,
   const std::vector<std::size_t> & columns, double rate)
 {
-  const auto refuse = [](const std::string & why) {throw std::invalid_argument("damping.on: " + why);};
+  const auto refuse = [](const std::string & why) {throw std::invalid_argument("damping.enabled: " + why);};
   if (kDampingOrder == 0) {refuse("the package was generated without --damping");}
   if (std::fabs(rate * kDampingPeriod - 1.0) > 0.01) {
     refuse("the design is for a rate of " + std::to_string(1.0 / kDampingPeriod) + " Hz");
@@ -220,7 +220,7 @@ ControllerSettings FlexibleFeedForwardController::settings_of(const Parameters &
       settings.effort_limit[k] = effort;
     }
   }
-  settings.damping = parameters.damping.on;
+  settings.damping = parameters.damping.enabled;
   const auto & caps = parameters.damping.limit;
   if (!caps.empty()) {
     if (caps.size() != kDampedJoints) {
