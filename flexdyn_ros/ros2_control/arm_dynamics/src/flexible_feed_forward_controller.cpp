@@ -129,10 +129,14 @@ void put(const rclcpp::Parameter & change, Parameters & parameters)
   if (name == "payload.mass") {parameters.payload.mass = change.as_double();}
 }
 
-/// Return the number of sensors of the active damping that are not positions of joints.
-std::size_t sensors_of_damping()
+/// Return the sensors of the active damping that are not positions of joints.
+std::vector<std::string> sensors_of_damping()
 {
-  return static_cast<std::size_t>(std::count(kReadJoint.begin(), kReadJoint.end(), kJoints));
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < kReadings; ++k) {
+    if (kReadJoint[k] == kJoints) {names.push_back(kReadingNames[k]);}
+  }
+  return names;
 }
 
 /// Refuse active damping where it is not what the design is for.
@@ -140,7 +144,9 @@ void check_damping(
   const ControllerSettings & settings, const Parameters & parameters,
   const std::vector<std::size_t> & columns, double rate)
 {
-  const auto refuse = [](const std::string & why) {throw std::invalid_argument("damping.enabled: " + why);};
+  const auto refuse = [](const std::string & why) {
+      throw std::invalid_argument("damping.enabled: " + why);
+    };
   if (kDampingOrder == 0) {refuse("the package was generated without --damping");}
   if (std::fabs(rate * kDampingPeriod - 1.0) > 0.01) {
     refuse("the design is for a rate of " + std::to_string(1.0 / kDampingPeriod) + " Hz");
@@ -158,8 +164,11 @@ void check_damping(
     refuse(kJointLoopInDrives ? "the joint loop is in the drives, so pd.kp and pd.kd are zero" :
       "pd.kp and pd.kd are not those of the design");
   }
-  if (parameters.damping.interfaces.size() != sensors_of_damping()) {
-    refuse("damping.interfaces has one state interface for each sensor of the design");
+  const std::vector<std::string> sensors = sensors_of_damping();
+  if (parameters.damping.interfaces.size() != sensors.size()) {
+    std::string listed;
+    for (const std::string & name : sensors) {listed += " " + name;}
+    refuse("damping.interfaces lists one state interface for each sensor of the design:" + listed);
   }
   for (std::size_t joint : kDampedJoint) {
     if (std::count(columns.begin(), columns.end(), joint) == 0) {
