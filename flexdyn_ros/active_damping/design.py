@@ -19,12 +19,14 @@ from flexdyn_ros.active_damping.design_search import (
     delay_margin,
     DesignSearch,
     range_of,
+    REACHES,
 )
 from flexdyn_ros.active_damping.margins import Controller, is_stable, least_ratios
 from flexdyn_ros.active_damping.modal_law import ArmModes, light_modes
 from flexdyn_ros.active_damping.sampled_arm import SampledArm
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported
+from flexdyn_ros.modal_observer.observer import ENCODER_NOISE
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.sensor import MountedSensor
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
@@ -32,7 +34,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_discrete_lyapunov
 
-ENCODER_NOISE = 2e-5  # of motor encoders that no <sensor> describes [rad | m]
 LEAST_SAMPLES = 20  # in a period of each mode
 MOST_DELAY = 0.1  # of the period of each mode
 AMPLITUDE = 2e-3  # of the vibration whose torque is printed [m]
@@ -148,11 +149,10 @@ def damping_controller(
         stiffness_error: Relative error of all stiffnesses up to which the bounds hold.
 
     Raises:
-        ArgumentError: An argument has the wrong shape or range.
-        UnknownName: An actuator is no joint.
+        ArgumentError: An argument has the wrong shape or range, or an actuator is no joint.
         NotYetSupported: The robot has loops, a moving base, or joints of several axes.
         FlexdynError: An actuator has no effort interface, no mode is lightly damped, or no design
-            keeps the bounds of this module.
+            keeps the bounds of `design_search.py` within 0.05 rad or m of each joint.
     """
     require_dynamics(dyn)
     robot = dyn.robot
@@ -165,6 +165,8 @@ def damping_controller(
             raise ArgumentError(name, f'is {value}, expected a positive number')
     if not 0.0 <= stiffness_error < 1.0:
         raise ArgumentError('stiffness_error', f'is {stiffness_error}, expected 0 to below 1')
+    if min(gains[0]) <= 0.0:
+        raise ArgumentError('kp', f'is {min(gains[0]):g} for a joint, expected positive numbers')
     read = tuple(sensors or robot.sensors or (
         MountedSensor(f'{name}_encoder', 'motor_position', name, ENCODER_NOISE)
         for name in robot.joint_names))
@@ -185,8 +187,13 @@ def damping_controller(
     rises = search.rises(arms, controller, damped.rates)
     after = least_ratios(arms[0].poles(controller.around(arms[0])), damped.rates)
     noise, torque = _torques(dyn, arms[0], controller, search.deviations, damped, at)
+    reach = range_of(search, at, places, controller, damped.rates)
+    if reach == 0.0:
+        raise FlexdynError(
+            f'The margins of active damping hold within no {REACHES[-1]:g} rad or m of each joint '
+            'about joint_q. Damp fewer modes, or make the joint loop stiffer.')
     return ActiveDamping(
-        controller, used, read, at, range_of(search, at, places, controller, damped.rates),
+        controller, used, read, at, reach,
         gains[0], gains[1], in_drives, period, search.delay * period, tuple(
             DampedMode(float(rate / (2.0 * np.pi)), name, float(-pole.real / abs(pole)),
                        float(ratio), float(rise))
@@ -269,4 +276,4 @@ def _refuse_without_effort(robot: Robot, names: Sequence[str]) -> None:
                 raise FlexdynError(
                     f'Joint "{joint.get("name")}" has no effort interface: its <ros2_control> '
                     f'element commands {", ".join(map(str, commands)) or "nothing"}. Active '
-                    'damping needs torques; correct_positions leaves no vibration behind instead.')
+                    'damping needs torques; corrected_positions leaves little vibration instead.')

@@ -49,7 +49,8 @@ def test_the_command_prints_the_margins_and_the_package_holds_the_design(tmp_pat
 def test_wrong_arguments_are_named(dyn):
     """Shapes, ranges and names."""
     for changes, word in (
-            ({'kp': [1.0]}, 'kp'), ({'period': 0.0}, 'period'), ({'delay': np.inf}, 'delay'),
+            ({'kp': [1.0]}, 'kp'), ({'kp': [1.0, 0.0, 1.0]}, 'positive'),
+            ({'period': 0.0}, 'period'), ({'delay': np.inf}, 'delay'),
             ({'modes': 9}, 'modes'), ({'stiffness_error': 1.0}, 'stiffness_error'),
             ({'actuators': ['wrist']}, 'wrist'), ({'actuators': []}, 'actuators')):
         with pytest.raises(fd.FlexdynError, match=word):
