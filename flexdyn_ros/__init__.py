@@ -34,6 +34,8 @@ Closed chains:
     Dynamics.closed_chains, Dynamics.operational_space_inertia
 Estimation of modes:
     ModalObserver
+Active damping:
+    damping_controller, ActiveDamping
 Simulation:
     simulate, simulate_quasi_static, Trajectory
 Paths of the tip:
@@ -53,6 +55,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from flexdyn_ros.active_damping import (
+        ActiveDamping as ActiveDamping,
+        damping_controller as damping_controller,
+    )
     from flexdyn_ros.codegen import generate as generate
     from flexdyn_ros.errors import FlexdynError as FlexdynError
     from flexdyn_ros.identification import (
@@ -89,10 +95,12 @@ __version__ = '1.0.0rc1'
 
 # Each name is imported when it is first used (PEP 562), so that the command line starts quickly.
 _MODULES = {
+    'ActiveDamping': 'flexdyn_ros.active_damping',
     'corrected_positions': 'flexdyn_ros.position_correction',
     'CorrectedMotion': 'flexdyn_ros.position_correction',
     'CorrectionChoices': 'flexdyn_ros.position_correction',
     'CorrectionRefused': 'flexdyn_ros.position_correction',
+    'damping_controller': 'flexdyn_ros.active_damping',
     'Dynamics': 'flexdyn_ros.robot_dynamics',
     'FlexdynError': 'flexdyn_ros.errors',
     'generate': 'flexdyn_ros.codegen',

@@ -13,11 +13,12 @@ import pytest
 
 def test_every_public_name_is_there_and_listed():
     assert flexdyn_ros.__all__ == [
-        '__version__', 'corrected_positions', 'CorrectedMotion', 'CorrectionChoices',
-        'CorrectionRefused', 'Dynamics', 'FlexdynError', 'generate', 'Identification', 'identify',
-        'identify_modes', 'linearise', 'LinearSystem', 'load_robot', 'ModalObserver', 'Motion',
-        'QuasiStatic', 'reduced', 'Robot', 'simulate', 'simulate_quasi_static',
-        'stable_inversion', 'TipPath', 'TipTrajectory', 'Trajectory', 'TrajectoryPoints',
+        '__version__', 'ActiveDamping', 'corrected_positions', 'CorrectedMotion',
+        'CorrectionChoices', 'CorrectionRefused', 'damping_controller', 'Dynamics', 'FlexdynError',
+        'generate', 'Identification', 'identify', 'identify_modes', 'linearise', 'LinearSystem',
+        'load_robot', 'ModalObserver', 'Motion', 'QuasiStatic', 'reduced', 'Robot', 'simulate',
+        'simulate_quasi_static', 'stable_inversion', 'TipPath', 'TipTrajectory', 'Trajectory',
+        'TrajectoryPoints',
     ]
     assert set(flexdyn_ros.__all__) <= set(dir(flexdyn_ros))
     for name in flexdyn_ros.__all__[1:]:

@@ -4,7 +4,8 @@
 
 Write the source of a dynamics function, or of several that share their work. For C it also writes
 a header, an example main and a CMake snippet. With --ros2-control it writes an ament_cmake package
-with a controller, a simulated arm and a solver instead. Existing files are replaced.
+with a controller, a simulated arm and a solver instead. With --damping the controller can damp
+the first modes, and the margins are printed. Existing files are replaced.
 
 Examples:
   flexdyn generate arm.urdf --function inverse_dynamics --language c -o generated
@@ -12,6 +13,7 @@ Examples:
   flexdyn generate arm.urdf --function jacobian:tool --language python
   flexdyn generate arm.urdf --argument gravity --argument payload:tool --argument forearm/mass
   flexdyn generate arm.urdf --ros2-control -o my_arm_dynamics
+  flexdyn generate arm.urdf --ros2-control --damping damping.yaml -o my_arm_dynamics
 """
 
 from __future__ import annotations
@@ -56,6 +58,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '--ros2-control', action='store_true',
         help='write a package for ros2_control. Gravity and a payload are given at run time. The '
         'payload is on the last link, or on that of --argument payload:LINK',
+    )
+    parser.add_argument(
+        '--damping', metavar='FILE',
+        help='with --ros2-control: YAML with the arguments of damping_controller, for active '
+        'damping; prints the margins with its delay (docs/active_damping.md)',
     )
     parser.add_argument(
         '--no-optimise', action='store_false', dest='optimise',
@@ -109,21 +116,48 @@ def _write_package(call: argparse.Namespace, robot: Any) -> int:
     if other or len(links) > 1:
         raise ArgumentError(
             '--argument', 'with --ros2-control takes gravity, and the payload of one link')
+    damping = _damping(call.damping, robot) if call.damping else None
     folder = Path(call.output)
     name = call.name or folder.resolve().name
     try:
         with ProgressBar(label='generating') as bar:
             files = control_package(
-                robot, name, links[0] if links else None, call.optimise, bar.update)
+                robot, name, links[0] if links else None, call.optimise, bar.update,
+                damping)
     except ArgumentError as error:
         raise ArgumentError('--name' if call.name else '-o', error.problem) from error
     paths = _write(folder, files)
     if call.json:
-        print_json({'robot': robot.name, 'package': name, 'files': paths})
+        margins = {} if damping is None else {
+            'actuators': damping.actuators, 'peak_sensitivity': damping.peak_sensitivity,
+            'delay': damping.delay, 'delay_margin': damping.delay_margin, 'reach': damping.reach,
+            'modes': [vars(mode) for mode in damping.modes]}
+        print_json({'robot': robot.name, 'package': name, 'files': paths, 'damping': margins})
         return 0
+    if damping is not None:
+        print(damping)
     print(f'Package {name} for "{robot.name}", {len(paths)} files in {folder}. Begin with:')
     print(f'  {folder / "README.md"}')
     return 0
+
+
+def _damping(path: str, robot: Any) -> Any:
+    """Return the design with the arguments of a file."""
+    from flexdyn_ros.active_damping import damping_controller
+    from flexdyn_ros.robot_dynamics import Dynamics
+    import yaml
+
+    try:
+        choices = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ArgumentError('--damping', f'cannot be read: {error}') from error
+    needed = {'joint_q', 'kp', 'kd', 'period', 'delay'}
+    known = needed | {'modes', 'actuators', 'in_drives', 'stiffness_error'}
+    if not isinstance(choices, dict) or not needed <= set(choices) <= known:
+        raise ArgumentError(
+            '--damping', f'names a file without the entries {", ".join(sorted(needed))}, or with '
+            f'others than {", ".join(sorted(known - needed))} beside them')
+    return damping_controller(Dynamics(robot), **choices)
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> list[str]:

@@ -15,11 +15,13 @@ import re
 from string import Template
 from typing import Callable, Optional, Union
 
+from flexdyn_ros.active_damping import ActiveDamping
 from flexdyn_ros.codegen import generate, GeneratedCode
 from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.errors import ArgumentError, NotYetSupported
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
+from flexdyn_ros.ros2_control.damping_fields import damping_fields
 from flexdyn_ros.ros2_control.expected_torques import expected_torques
 from flexdyn_ros.ros2_control.robot_numbers import (
     array_text,
@@ -53,6 +55,7 @@ def control_package(
     payload_link: Optional[str] = None,
     optimise: Union[bool, str] = True,
     progress: Optional[Callable[[float], None]] = None,
+    damping: Optional[ActiveDamping] = None,
 ) -> dict[str, str]:
     """
     Return the files of an ament_cmake package for ros2_control, texts by path.
@@ -64,6 +67,7 @@ def control_package(
             deepest chain of joints.
         optimise: See `generate`. With True the search runs for the functions of a cycle.
         progress: Called with the fraction done, after each function.
+        damping: Active damping that the controller can switch on.
 
     Raises:
         ArgumentError: The name is none of a package.
@@ -87,6 +91,7 @@ def control_package(
     dyn = Dynamics(robot)
     fields = {
         **robot_fields(dyn),
+        **damping_fields(robot, damping),
         'work': str(max(code.work_size for code in codes)),
         'includes': '\n'.join(f'#include "{name}/functions/{code.name}.h"' for code in codes),
         'functions': '\n'.join(map(_wrapper, codes)),

@@ -15,6 +15,7 @@ arm::ControllerSettings settings;
 arm::ArmController controller;
 arm::FeedForward feed_forward;
 arm::ArmSimulator simulator;
+arm::Readings readings{};
 
 template<class Array>
 void take(const double * values, Array & array)
@@ -62,6 +63,19 @@ void set_policy(int policy, double gravity_time, double ramp_time)
   settings.stale_ramp_time = ramp_time;
 }
 
+void set_damping(int on, const double * limit)
+{
+  settings.damping = on != 0;
+  take(limit, settings.damping_limit);
+}
+
+void set_readings(const double * values)
+{
+  take(values, readings);
+}
+
+int damps(void) {return controller.damps() ? 1 : 0;}
+
 void apply(void) {controller.set(settings);}
 void begin(void) {controller.begin();}
 void reset(void) {feed_forward.reset();}
@@ -73,6 +87,7 @@ int update(double now, const double * state, const double * reference, double * 
   if (state != nullptr) {
     take(state, measured.q);
     take(state + n, measured.qd);
+    measured.readings = readings;
   }
   arm::Reference desired;
   take(reference, desired.q);

@@ -114,17 +114,67 @@ void put(const rclcpp::Parameter & change, Parameters & parameters)
   const std::map<std::string, std::vector<double> *> arrays{
     {"pd.kp", &parameters.pd.kp}, {"pd.kd", &parameters.pd.kd}, {"pd.limit", &parameters.pd.limit},
     {"gravity", &parameters.gravity}, {"payload.com", &parameters.payload.com},
-    {"payload.inertia", &parameters.payload.inertia}};
+    {"payload.inertia", &parameters.payload.inertia},
+    {"damping.limit", &parameters.damping.limit}};
   const std::map<std::string, std::string *> texts{
     {"torque_model", &parameters.torque_model}, {"reference_side", &parameters.reference_side}};
   const std::map<std::string, bool *> flags{
     {"compensate.gravity", &parameters.compensate.gravity},
+    {"damping.enabled", &parameters.damping.enabled},
     {"limit_torques", &parameters.limit_torques}};
   const std::string & name = change.get_name();
   if (arrays.count(name) > 0) {*arrays.at(name) = change.as_double_array();}
   if (texts.count(name) > 0) {*texts.at(name) = change.as_string();}
   if (flags.count(name) > 0) {*flags.at(name) = change.as_bool();}
   if (name == "payload.mass") {parameters.payload.mass = change.as_double();}
+}
+
+/// Return the sensors of the active damping that are not positions of joints.
+std::vector<std::string> sensors_of_damping()
+{
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < kReadings; ++k) {
+    if (kReadJoint[k] == kJoints) {names.push_back(kReadingNames[k]);}
+  }
+  return names;
+}
+
+/// Refuse active damping where it is not what the design is for.
+void check_damping(
+  const ControllerSettings & settings, const Parameters & parameters,
+  const std::vector<std::size_t> & columns, double rate)
+{
+  const auto refuse = [](const std::string & why) {
+      throw std::invalid_argument("damping.enabled: " + why);
+    };
+  if (kDampingOrder == 0) {refuse("the package was generated without --damping");}
+  if (std::fabs(rate * kDampingPeriod - 1.0) > 0.01) {
+    refuse("the design is for a rate of " + std::to_string(1.0 / kDampingPeriod) + " Hz");
+  }
+  if (settings.feed_forward.link_side && !kSprings.empty()) {
+    refuse("the joint loop of the design is that of the motors; set reference_side to motor");
+  }
+  if (settings.payload != kDeclaredPayload || settings.gravity != kDeclaredGravity) {
+    refuse("the design is for payload and gravity of the description");
+  }
+  const JointVector none{};
+  if (settings.kp != (kJointLoopInDrives ? none : kJointLoopKp) ||
+    settings.kd != (kJointLoopInDrives ? none : kJointLoopKd))
+  {
+    refuse(kJointLoopInDrives ? "the joint loop is in the drives, so pd.kp and pd.kd are zero" :
+      "pd.kp and pd.kd are not those of the design");
+  }
+  const std::vector<std::string> sensors = sensors_of_damping();
+  if (parameters.damping.interfaces.size() != sensors.size()) {
+    std::string listed;
+    for (const std::string & name : sensors) {listed += " " + name;}
+    refuse("damping.interfaces lists one state interface for each sensor of the design:" + listed);
+  }
+  for (std::size_t joint : kDampedJoint) {
+    if (std::count(columns.begin(), columns.end(), joint) == 0) {
+      refuse(std::string(kJointNames[joint]) + " damps a mode, and is not among the joints");
+    }
+  }
 }
 
 const char * text_of(Cycle cycle)
@@ -179,6 +229,22 @@ ControllerSettings FlexibleFeedForwardController::settings_of(const Parameters &
       settings.effort_limit[k] = effort;
     }
   }
+  settings.damping = parameters.damping.enabled;
+  const auto & caps = parameters.damping.limit;
+  if (!caps.empty()) {
+    if (caps.size() != kDampedJoints) {
+      throw std::invalid_argument(
+              "damping.limit has " + std::to_string(caps.size()) + " entries, expected " +
+              std::to_string(kDampedJoints));
+    }
+    for (std::size_t k = 0; k < kDampedJoints; ++k) {
+      if (!(caps[k] >= 0.0)) {throw std::invalid_argument("damping.limit is negative");}
+      settings.damping_limit[k] = caps[k];
+    }
+  }
+  if (settings.damping) {
+    check_damping(settings, parameters, columns_, static_cast<double>(get_update_rate()));
+  }
   settings.stale_policy = policy_of(parameters.stale_policy);
   settings.timeout = parameters.timeout;
   settings.stale_gravity_time = parameters.stale_gravity_time;
@@ -213,6 +279,7 @@ CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycl
     columns_.push_back(column);
   }
   listened_ = parameters;
+  damping_interfaces_ = parameters.damping.interfaces;
   position_ = parameters.state_interfaces.position;
   velocity_ = parameters.state_interfaces.velocity;
   try {
@@ -315,7 +382,7 @@ void FlexibleFeedForwardController::report()
 CallbackReturn FlexibleFeedForwardController::on_activate(const rclcpp_lifecycle::State &)
 {
   bool named = command_interfaces_.size() == columns_.size() &&
-    state_interfaces_.size() == 2 * columns_.size();
+    state_interfaces_.size() == 2 * columns_.size() + damping_interfaces_.size();
   for (std::size_t k = 0; named && k < columns_.size(); ++k) {
     const std::string joint = kJointNames[columns_[k]];
     named = command_interfaces_[k].get_name() == joint + "/effort" &&
@@ -361,6 +428,7 @@ InterfaceConfiguration FlexibleFeedForwardController::state_interface_configurat
     configuration.names.push_back(std::string(kJointNames[column]) + "/" + position_);
     configuration.names.push_back(std::string(kJointNames[column]) + "/" + velocity_);
   }
+  for (const std::string & name : damping_interfaces_) {configuration.names.push_back(name);}
   return configuration;
 }
 
@@ -440,6 +508,12 @@ bool FlexibleFeedForwardController::read_state(MeasuredState & state) const
     if (!q || !qd) {return false;}
     state.q[columns_[k]] = *q;
     state.qd[columns_[k]] = *qd;
+  }
+  std::size_t next = 2 * columns_.size();
+  for (std::size_t k = 0; k < kReadings; ++k) {
+    if (kReadJoint[k] < kJoints || next >= state_interfaces_.size()) {continue;}
+    const auto value = value_of(state_interfaces_[next++], 0);
+    state.readings[k] = value ? *value : kMissing;
   }
   return true;
 }

@@ -78,6 +78,7 @@ private:
 
   std::vector<std::size_t> columns_;  // index of each commanded joint in the arm
   std::string position_, velocity_;
+  std::vector<std::string> damping_interfaces_;  // of sensors that are not positions of joints
   std::atomic<double> reference_timeout_{0.1};
   double now_ = 0.0;  // steady time of the cycle, sum of the periods [s]
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "arm_dynamics/active_damping.hpp"
 #include "arm_dynamics/feed_forward.hpp"
 #include "arm_dynamics/torque_shaping.hpp"
 
@@ -38,6 +39,8 @@ struct ControllerSettings
   JointVector kd{};  ///< [N m s/rad | N s/m]
   JointVector pd_limit = filled(std::numeric_limits<double>::infinity());      ///< [N m | N]
   JointVector effort_limit = filled(std::numeric_limits<double>::infinity());  ///< [N m | N]
+  bool damping = false;                        ///< of the first modes
+  DampingTorque damping_limit = kDampingLimit;  ///< [N m | N]
   StalePolicy stale_policy = StalePolicy::kAuto;
   double timeout = 0.1;             ///< age from which a state is stale [s]
   double stale_gravity_time = 2.0;  ///< [s]
@@ -48,11 +51,12 @@ struct ControllerSettings
   int patience = 5;                 ///< implausible states in a row that are ignored [1]
 };
 
-/// Measured joints.
+/// Measured joints, and the readings of other sensors of the active damping.
 struct MeasuredState
 {
   JointVector q{};
   JointVector qd{};
+  Readings readings{};
 };
 
 /// Desired joints; NaN where nothing is desired.
@@ -74,6 +78,7 @@ public:
     shaping_.begin();
     episode_.end();
     feed_forward_.reset();
+    damping_.stop();
     whole_ = tracking_ = holding_ = false;
     implausible_ = 0;
   }
@@ -112,6 +117,7 @@ public:
       tracking_ = tracking;
       holding_ = !tracking;
       feed_forward_.reset();
+      damping_.stop();
       target_ = JointMotion{};
       target_.q = state_.q;
       shaping_.change();
@@ -133,9 +139,13 @@ public:
     if (!is_finite(torque)) {return stop(now, torque);}
     shaping_.shape(settings_.shaping, now, torque);
     send(now, torque);
+    damp(now, measured, torque);
     episode_.end();
     return tracking ? Cycle::kTracking : Cycle::kHolding;
   }
+
+  /// Whether the last torque contains active damping.
+  bool damps() const noexcept {return damping_.on();}
 
   /// Whether the last torque was saturated.
   bool saturated() const noexcept {return saturated_;}
@@ -189,7 +199,7 @@ private:
   /// Return whether a reference states all positions, and nothing implausible.
   bool desired(const Reference & reference) const noexcept
   {
-    if (!plausible(MeasuredState{reference.q, JointVector{}})) {return false;}
+    if (!plausible(MeasuredState{reference.q, JointVector{}, Readings{}})) {return false;}
     for (std::size_t k = 0; k < kJoints; ++k) {
       if (std::fabs(or_zero(reference.qd[k])) > fastest(k)) {return false;}
       if (std::fabs(or_zero(reference.qdd[k])) > settings_.acceleration) {return false;}
@@ -213,10 +223,33 @@ private:
            settings_.feed_forward.gravity_compensated;
   }
 
+  /// Add active damping where it is on, the state is of this cycle, and the arm is in its range.
+  void damp(double now, const MeasuredState * measured, JointVector & torque) noexcept
+  {
+    bool active = settings_.damping && kDampingOrder > 0 && measured != nullptr &&
+      implausible_ == 0;
+    for (std::size_t k = 0; k < kJoints; ++k) {
+      active = active && std::fabs(state_.q[k] - kDampingCentre[k]) <= kDampingReach;
+    }
+    if (!active) {
+      damping_.stop();
+      return;
+    }
+    Readings y = state_.readings;
+    for (std::size_t k = 0; k < kReadings; ++k) {
+      const std::size_t joint = kReadJoint[k];
+      if (joint < kJoints) {y[k] = state_.q[joint] - target_.q[joint];}
+    }
+    damping_.add(
+      now, settings_.shaping.change_ramp_time, y, settings_.damping_limit, settings_.effort_limit,
+      torque);
+  }
+
   /// Follow the stale policy, once a torque has been commanded since activation.
   Cycle stop(double now, JointVector & torque) noexcept
   {
     feed_forward_.reset();
+    damping_.stop();
     holding_ = tracking_ = false;
     if (!shaping_.commanded_any()) {return Cycle::kSilent;}
     shaping_.interrupt();
@@ -259,6 +292,7 @@ private:
   FeedForward feed_forward_;
   TorqueShaping shaping_;
   StaleEpisode episode_;
+  ActiveDamping damping_;
   MeasuredState state_;
   JointMotion target_;
   JointVector held_{};
