@@ -263,8 +263,8 @@ def _refuse_unsuitable(robot: Robot) -> None:
     several = [joint.name for joint in robot.joints if len(joint.coordinate_names) > 1]
     if robot.loops or several or robot.base_motion != 'fixed':
         raise NotYetSupported(
-            f'Robot "{robot.name}" has loops, joints of several axes or a base that moves, and '
-            'active damping is for trees of joints with one axis each, on a fixed base')
+            f'Robot "{robot.name}" has loops, joints of several axes or a base that moves. '
+            'Active damping is for trees of joints with one axis each, on a fixed base')
 
 
 def _refuse_without_effort(robot: Robot, names: Sequence[str]) -> None:
