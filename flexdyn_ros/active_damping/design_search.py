@@ -116,9 +116,10 @@ def best_controller(
             found.append((peak, controller))
     if not found:
         raise FlexdynError(
-            f'No controller raises the damping ratio {RISE:g} times with a peak sensitivity below '
-            f'{search.bound:g}. It must stay stable with {1e3 * search.extra * arms[0].period:.3g} '
-            f'ms more than the delay of {1e3 * search.delay * arms[0].period:.3g} ms. Reduce the '
+            f'No controller raises the damping ratio {RISE:g} times with a peak sensitivity '
+            f'below {search.bound:g}. It must stay stable with '
+            f'{1e3 * search.extra * arms[0].period:.3g} ms more than the delay of '
+            f'{1e3 * search.delay * arms[0].period:.3g} ms. Reduce the '
             'delay, add a sensor on the link side, or damp fewer modes.')
     peak, controller = min(found, key=lambda each: each[0])
     return controller, peak
