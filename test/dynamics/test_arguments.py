@@ -236,7 +236,7 @@ def test_calls_that_newcomers_make():
     robot = fd.load_robot(URDF)
     dyn = fd.Dynamics(robot, 'reference')
     zero = np.zeros(robot.nv)
-    with pytest.raises(fd.FlexdynError, match='those of the joints, expected .4,.. The 2 modes follow'):
+    with pytest.raises(fd.FlexdynError, match='of the joints, expected .4,.. The 2 modes'):
         dyn.gravity_vector([0.1, 0.2])
     with pytest.raises(fd.FlexdynError, match='joined by "\\+"'):
         fd.generate(robot, ['mass_matrix', 'bias_vector'])
