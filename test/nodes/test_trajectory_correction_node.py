@@ -257,10 +257,11 @@ def test_a_cancelled_motion_stops_on_its_path_within_its_limits(bench):
     start = bench.state()
     end = start + np.array([-0.8, 0.5])
     bench.controller.track.clear()
-    handle = bench.send(plan(start, end, 1.6))
+    # Long enough for a late cancellation on a busy machine.
+    handle = bench.send(plan(start, end, 5.0))
     assert handle.accepted
     whole = bench.controller.goals[-1].trajectory
-    bench.wait_for(lambda: bench.controller.track and bench.controller.track[-1][0] > 0.3)
+    bench.wait_for(lambda: bench.controller.track and bench.controller.track[-1][0] > 1.0)
     future = handle.cancel_goal_async()
     answer = bench.result(handle)
     assert future.done() and len(future.result().goals_canceling) == 1
