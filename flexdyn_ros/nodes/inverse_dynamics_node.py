@@ -40,9 +40,10 @@ CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE_TOPIC, TAKING, WATCH)
 """Callbacks whose failure means that there is no torque."""
 UNLOCKED = ('robot_description', '~/trajectory_in', '/tf', '/tf_static')
 """Topics whose callbacks may take long, and need no lock or lock by themselves."""
-# Of Python's threads [s]. A long trajectory in the executor leaves 1.6 % of states at 1 kHz
-# unanswered; with the default of 5 ms these are 16 %.
-SWITCH_INTERVAL = 5e-4
+# Of Python's threads [s]. A long trajectory in the executor leaves 0.3 % of states at 1 kHz
+# unanswered; with the default of 5 ms these are 16 %. A service call costs no state; with 0.5 ms
+# every third call costs one.
+SWITCH_INTERVAL = 1e-4
 
 
 class InverseDynamicsNode(RobotNode):
