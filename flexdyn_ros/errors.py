@@ -111,7 +111,7 @@ class FileNotWritten(FlexdynError, OSError):
 
     def __init__(self, path: str, reason: str):
         self.path, self.reason = path, reason
-        super().__init__(f'{path} cannot be written: {reason}.')
+        super().__init__(f'{path} cannot be written: {reason}. Check space and permissions.')
 
 
 class LoopsCannotClose(FlexdynError):

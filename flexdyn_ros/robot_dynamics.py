@@ -99,8 +99,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
             raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
         if patient is not None:
             warnings.warn(
-                'The argument "patient" of Dynamics is deprecated and has no effect. Functions '
-                'are compiled at their first call, or by Dynamics.compile',
+                'The argument "patient" of Dynamics is deprecated and has no effect. Use '
+                'Dynamics.compile',
                 DeprecationWarning, stacklevel=2,
             )
         super().__init__(robot)
@@ -727,6 +727,6 @@ def _checked_approximations(
     elif any(found):
         raise ArgumentError(
             'approximations', f'are those of formulation="{INFLUENCE}", and formulation is '
-            f'"{formulation}"',
+            f'"{formulation}". Omit them',
         )
     return found

@@ -205,8 +205,8 @@ def damping_controller(
 def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes:
     if not 1 <= count <= len(found.poles):
         raise ArgumentError(
-            'modes', f'is {count}, and under this joint loop {len(found.poles)} modes have a '
-            'damping ratio below 0.1')
+            'modes', f'is {count}, expected at most {len(found.poles)}: under this joint loop '
+            'other modes have a damping ratio above 0.1')
     chosen = ArmModes(found.poles[:count], found.shapes[:, :count], found.filters[:count])
     highest = float(chosen.rates[-1] / (2.0 * np.pi))
     if highest * period * LEAST_SAMPLES > 1.0:
@@ -264,7 +264,8 @@ def _refuse_unsuitable(robot: Robot) -> None:
     if robot.loops or several or robot.base_motion != 'fixed':
         raise NotYetSupported(
             f'Robot "{robot.name}" has loops, joints of several axes or a base that moves. '
-            'Active damping is for trees of joints with one axis each, on a fixed base')
+            'Active damping is for trees of joints with one axis each, on a fixed base',
+            advice='Convert other joints to fixed ones, or use corrected_positions')
 
 
 def _refuse_without_effort(robot: Robot, names: Sequence[str]) -> None:

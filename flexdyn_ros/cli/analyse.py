@@ -99,7 +99,7 @@ def run(call: argparse.Namespace) -> int:
     q = _configuration(call, robot)
     wrenches = dict(map(_wrench, call.wrench))
     if (call.kp is None) != (call.kd is None):
-        raise ArgumentError('--kp', 'and --kd come together')
+        raise ArgumentError('--kp', 'and --kd come together: give both')
     folder = new_folder(call.out)
     files = _maps(call, folder, dyn, q, grid)
     with ProgressBar(label='linearising') as bar:

@@ -121,7 +121,8 @@ def _section(call: argparse.Namespace, link: 'Link') -> dict[str, float]:
         outer, wall = call.tube
         inner = outer - 2.0 * wall
         if inner < 0.0:
-            raise ArgumentError('--tube', 'has a wall of more than half of its diameter')
+            raise ArgumentError(
+                '--tube', 'has a wall of more than half of its diameter. Reduce the wall')
         second = math.pi / 64.0 * (outer**4 - inner**4)
         area, twist = math.pi / 4.0 * (outer**2 - inner**2), 2.0 * second
         moments = {'iy': second, 'iz': second}
@@ -129,7 +130,7 @@ def _section(call: argparse.Namespace, link: 'Link') -> dict[str, float]:
         width, height, wall = call.box
         w, h = width - 2.0 * wall, height - 2.0 * wall
         if w < 0.0 or h < 0.0:
-            raise ArgumentError('--box', 'has a wall of more than half of a side')
+            raise ArgumentError('--box', 'has a wall of more than half of a side. Reduce the wall')
         moments = {'iy': (width * height**3 - w * h**3) / 12.0,
                    'iz': (height * width**3 - h * w**3) / 12.0}
         # Bredt's formula for thin closed walls, 4 A^2 t / s of the middle line.

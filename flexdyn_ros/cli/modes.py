@@ -95,7 +95,7 @@ def run(call: argparse.Namespace) -> int:
             found = static_equilibrium(dyn, q, deflected=not held)
             q, stiffness = found.q, found.stiffness
         except FlexdynError as error:
-            warn(f'Frequencies are without gravity. {error}')
+            warn(f'Frequencies are without gravity: {error}')
         answer = analyse(robot, q, stiffness)
     answer['dropped'] = {
         link.name: link.modal.dropped for link in robot.links

@@ -73,7 +73,8 @@ def run(call: argparse.Namespace) -> int:
         raise ArgumentError('--bound', 'must be above 1')
     robot = load(call)
     if robot.loops:
-        raise ArgumentError('URDF', 'has loops; joints that loops move cannot be held one by one')
+        raise ArgumentError(
+            'URDF', 'has loops, whose joints cannot be held one by one. Remove <loop>')
     configuration = ConfigurationMap(robot)
     q = configuration.checked(
         named_values(call.at, configuration.names, robot.neutral_configuration(), '--at'), '--at')
@@ -107,7 +108,7 @@ def _measured(call: argparse.Namespace) -> 'ModalTest':
     modes = tuple(mode for each in tests for mode in each.modes)
     pushes = tuple(push for each in tests for push in each.stiffness)
     if not modes and not pushes:
-        raise ArgumentError('--measured', 'holds neither modes nor stiffness nor a recording')
+        raise ArgumentError('--measured', 'is empty, expected modes, stiffness or a recording')
     return ModalTest(modes, sensors, pushes)
 
 

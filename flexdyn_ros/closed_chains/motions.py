@@ -163,7 +163,8 @@ class ClosedMotions(ClosedStates):
         if off > CONTRADICTION * max(1.0, np.abs(c).max(initial=0.0), np.abs(qdd).max()):
             self._warn(
                 'hybrid', 'the prescribed accelerations of the actuated joints contradict the '
-                'loops; they are met in the least-squares sense'
+                'loops; they are met in the least-squares sense',
+                'Prescribe accelerations that the loops allow'
             )
         tau = self._torques(mass @ qdd + bias - free_force, jacobian)
         return tau[: self.robot.n_joints], qdd[self.robot.n_joints :]
@@ -249,8 +250,8 @@ class ClosedMotions(ClosedStates):
                 f'{self._n} constraints of the loops have rank {known.rank}'
                 + (': some repeat others, or the configuration is singular' if first else
                    ' here: the configuration is singular')
-                + '. They are met in the least-squares sense, by the smallest constraint forces; '
-                'see Dynamics.loop_report',
+                + '. They are met in the least-squares sense, by the smallest constraint forces',
+                'See Dynamics.loop_report',
             )
         self._seen_rank = max(self._seen_rank or 0, known.rank)
         off = np.abs(known.contradiction(c)).max(initial=0.0)
@@ -258,8 +259,8 @@ class ClosedMotions(ClosedStates):
             self._warn(
                 'contradiction',
                 f'the loops ask for accelerations that contradict each other by {off:.3g} '
-                '[m/s^2 | rad/s^2]. They are met in the least-squares sense. The velocity may not '
-                'meet them, see Dynamics.project',
+                '[m/s^2 | rad/s^2]. They are met in the least-squares sense',
+                'Take Dynamics.project for a velocity that meets them',
             )
 
     def _singular(self, motion: np.ndarray) -> SingularMassMatrix:

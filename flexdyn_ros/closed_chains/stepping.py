@@ -149,7 +149,8 @@ class LoopMotion:
         if gains is None:
             return usual
         if usual is None:
-            raise ArgumentError('drift_gains', f'has no effect with drift="{self.drift}"')
+            raise ArgumentError(
+                'drift_gains', f'has no effect with drift="{self.drift}". Remove it')
         try:
             kp, kd = (float(gain) for gain in gains)
         except (TypeError, ValueError):

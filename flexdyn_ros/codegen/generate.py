@@ -71,7 +71,9 @@ class GeneratedCode:
             ArgumentError: If the source is in another language.
         """
         if self.language != 'python':
-            raise ArgumentError('language', f'is "{self.language}"; only Python code runs here')
+            raise ArgumentError(
+                'language', f'is "{self.language}"; only Python code runs here. '
+                'Compile the source')
         return compile_python(self.source, self.name)
 
 

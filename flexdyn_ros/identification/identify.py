@@ -112,7 +112,7 @@ def identify(
 
     model = model_with(ALL if automatic else checked_friction(robot, friction))
     if not model.names:
-        raise ArgumentError('friction', 'leaves no unknown parameter')
+        raise ArgumentError('friction', 'leaves no unknown parameter. Fix fewer')
     values, free = held(model, fixed, physical)
     limits, ties = bounded(model, bounds, physical), weights(model, weight)
     report = progress or (lambda fraction: None)

@@ -68,9 +68,10 @@ def identify_modes(
     y, u = _columns('signals', signals, len(times)), _columns('inputs', inputs, len(times))
     steps = np.diff(times)
     if len(times) < SHORTEST or not np.ptp(steps) < 1e-3 * steps.mean():
-        raise ArgumentError('t', f'has uneven steps or fewer than {SHORTEST} samples')
+        raise ArgumentError(
+            't', f'is short or uneven, expected equal steps and {SHORTEST} samples')
     if not y.shape[1]:
-        raise ArgumentError('signals', 'has no column')
+        raise ArgumentError('signals', 'has no column, expected one a signal')
     if count is not None and not 1 <= count <= len(times) // 10:
         raise ArgumentError('count', f'is {count!r}, expected 1 to {len(times) // 10}')
     rate = 1.0 / steps.mean()
@@ -78,7 +79,7 @@ def identify_modes(
     if not 0.0 < low < high <= 0.5 * rate:
         raise ArgumentError('band', f'is {(low, high)}, expected 0 < low < high <= {0.5 * rate:g}')
     if not np.ptp(y, axis=0).all():
-        raise ArgumentError('signals', 'has a column that does not change')
+        raise ArgumentError('signals', 'has a column that does not change. Remove it')
     fit = _Fit(y / np.std(y, axis=0), u, steps.mean())
     grid = np.geomspace(low, high, FREQUENCIES)
     found = np.zeros((0, 2))

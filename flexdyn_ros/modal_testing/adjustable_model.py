@@ -44,7 +44,8 @@ class AdjustableModel:
         """
         if not robot.descriptions:
             raise NotYetSupported(
-                'Only robots that load_robot read can be updated', name=robot.name)
+                'Only robots that load_robot read can be updated', name=robot.name,
+                advice='Load the robot by load_robot')
         self.robot, self._base_dir = robot, base_dir
         self._texts = robot.descriptions
         self.names = (

@@ -76,7 +76,8 @@ def _folder(base_dir: Optional[Union[str, 'os.PathLike[str]']]) -> Optional[Path
         raise ArgumentError('base_dir', f'must be the path of a folder, not {kind}')
     folder = Path(base_dir)
     if not folder.is_dir():
-        raise ArgumentError('base_dir', f'names a folder that does not exist: "{folder}"')
+        raise ArgumentError(
+            'base_dir', f'names a folder that does not exist: "{folder}". Correct it')
     return folder
 
 
@@ -91,7 +92,7 @@ def _xacro_arguments(arguments: Optional[Mapping[str, Union[str, float]]]) -> di
         if not isinstance(name, str) or not isinstance(value, (str, Real)):
             raise ArgumentError(
                 'xacro_arguments',
-                f'has {name!r}: {value!r}; a name is text, and a value text, a number or a bool',
+                f'has {name!r}: {value!r}, expected a name, and text, a number or a bool',
             )
     return {name: str(value) for name, value in arguments.items()}
 

@@ -146,7 +146,7 @@ class _Correction:
             if name not in robot.joint_names:
                 raise UnknownName('joint', name, robot.joint_names)
         if len(set(names)) != len(names):
-            raise ArgumentError('names', f'{names} has a joint twice')
+            raise ArgumentError('names', f'{names} has a joint twice. Keep one')
         self._names, self._choices = names, choices
         joints = {joint.name: joint for joint in robot.joints}
         self._joints = [joints.get(name) for name in names]  # None: a component of one

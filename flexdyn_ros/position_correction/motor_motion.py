@@ -79,8 +79,8 @@ class ElasticArm:
         """
         robot = dyn.robot
         if robot.loops or robot.nq != robot.nv or robot.base_motion != 'fixed':
-            raise ArgumentError('dyn', 'has loops, a moving base or a quaternion joint, for which '
-                                       'no corrected positions are computed')
+            raise ArgumentError('dyn', 'has loops, a moving base or a quaternion joint. Use a '
+                                       'tree of single joints on a fixed base')
         self.dyn = dyn
         self._n = robot.n_joints
         self._joints = ElasticJoints(robot)
@@ -169,7 +169,8 @@ class ElasticArm:
         try:
             found = stable_inversion(dyn, path, step)
         except (RuntimeError, ValueError) as error:  # of scipy's, for wild paths
-            raise InversionFailed(f'The tip cannot follow the path: {error}.') from error
+            raise InversionFailed(
+                f'The tip cannot follow the path: {error}. Plan a slower one.') from error
         joints = found.q[:, :self._n]
         # What still moves before and after the path is kept until it stands.
         path_time = (found.t >= 0.0) & (found.t <= reference.duration)

@@ -77,7 +77,7 @@ class TrajectoryPoints:
             if self.velocities is not None and np.abs(self.velocities[k]).max() > AT_REST:
                 raise CorrectionRefused(
                     f'the {which} point has the velocities {self.velocities[k].tolist()}. '
-                    'Corrected motions begin and end at rest')
+                    'Begin and end at rest')
         if len(self.t) < 2:
             raise CorrectionRefused('it has one point at time zero. Add later points')
         return BPoly.from_derivatives(self.t, np.stack(given, axis=1))

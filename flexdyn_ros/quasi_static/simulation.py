@@ -77,7 +77,8 @@ def simulate_quasi_static(
     tableau = find_tableau(method)
     if tableau.name not in TABLEAUS:
         names = ', '.join(TABLEAUS)
-        raise ArgumentError('method', f'is "{tableau.name}", and joints alone take {names}')
+        raise ArgumentError(
+            'method', f'is "{tableau.name}", expected one of {names} for joints alone')
     return integrate(equations, tableau, q, qd, t_end, dt, progress)
 
 

@@ -189,7 +189,7 @@ def _computed_torque(controller: ScenarioController, setting: ControlSetting) ->
     section = controller.section
     if set(controller.names) != set(setting.start):
         raise section.error(
-            'joints', 'omits joints that are driven', 'Computed torque drives all of them.')
+            'joints', 'omits joints that are driven', 'Name all of them, or omit joints.')
     controller.names = names = tuple(setting.start)
     controller.of_v = np.array([setting.robot.coordinate_names.index(n) for n in names])
     controller.model = setting.new_model()
@@ -279,7 +279,7 @@ def _torque(controller: ScenarioController, setting: ControlSetting) -> TorqueLa
         columns = {name: find_signal(signals, 'tau', name) for name in names}
         if all(column is None for column in columns.values()):
             raise section.error(
-                'file', f'is {section["file"]}, which has no column <joint>/effort')
+                'file', f'is {section["file"]}, expected a column <joint>/effort')
         tau = np.column_stack([
             np.zeros(len(t)) if column is None else column for column in columns.values()])
     elif section['constant']:

@@ -182,7 +182,8 @@ def read_file(path: Union[str, Path]) -> tuple[Any, DocumentPlace]:
         text = Path(path).read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, 'strerror', None) or 'it is no text'
-        raise ScenarioError(f'cannot be read: {reason}', str(path)) from None
+        raise ScenarioError(
+            f'cannot be read: {reason}', str(path), advice='Check the path.') from None
     return read_document(text, str(path))
 
 

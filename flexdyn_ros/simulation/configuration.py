@@ -100,8 +100,7 @@ class ConfigurationMap(ConfigurationSpace):
                 raise ArgumentError(
                     argument,
                     f'gives joint "{joint}" a quaternion of length {norm:.6g} in entries '
-                    f'{i} to {i + 3}. A rotation is a unit quaternion x y z w, '
-                    f'0 0 0 1 for none',
+                    f'{i} to {i + 3}. Write a unit quaternion x y z w, 0 0 0 1 for no rotation',
                 )
         return self.normalise(q)
 

@@ -96,7 +96,7 @@ class EquationsOfMotion:
     def _check_law(self, law: TorqueLaw) -> None:
         if law.width != self.map.nv:
             raise ArgumentError(
-                'torque', f'gives {law.width} generalised forces, and the robot has {self.map.nv}'
+                'torque', f'gives {law.width} generalised forces, expected {self.map.nv}'
             )
         if self._base is not None:
             for k in law.of_v.tolist():

@@ -158,7 +158,7 @@ def simulate(
     held, loads = torque_period is not None, _checked_wrenches(wrenches)
     equations = EquationsOfMotion(dyn, torque, base_acceleration, held, loads)
     if held and not equations.held:
-        raise ArgumentError('torque_period', 'is given, and the torque is no function')
+        raise ArgumentError('torque_period', 'is given, and the torque is no function. Omit it')
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
     qd = finite_vector(qd0, equations.map.nv, 'qd0')
     equations.stops = stops

@@ -63,7 +63,7 @@ def choose(
     if (tableau is IMPLICIT or tableau.adaptive) and not supported:
         raise ArgumentError(
             'method', f'is "{tableau.name}", which runs loops under drift="projection" alone, '
-            'without loop_accelerations, loop_forces and a prescribed base'
+            'without loop_accelerations, loop_forces and a prescribed base. Use another'
         )
     if stops and tableau is not IMPLICIT:
         raise ArgumentError('stops', f'need method="implicit", and the method is "{method}"')

@@ -59,10 +59,11 @@ def stable_inversion(
 def _require_supported(robot: Any, path: TipPath) -> None:
     """Raise an ArgumentError for robots and paths that inversion does not take."""
     if robot.loops:
-        raise ArgumentError('dyn', 'has loops; inversion is for robots without')
+        raise ArgumentError('dyn', 'has loops, expected a robot without')
     if robot.nq != robot.nv or robot.base_motion != 'fixed':
-        raise ArgumentError('dyn', 'has a moving base or a quaternion joint, which inversion does '
-                                   'not support')
+        raise ArgumentError(
+            'dyn', 'has a moving base or a quaternion joint, expected a fixed base '
+            'and joints with angles')
     driven = len(robot.actuated_coordinates)
     if len(path.outputs) != driven:
         raise ArgumentError(

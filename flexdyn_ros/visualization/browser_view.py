@@ -88,7 +88,8 @@ class BrowserView:
         self._map, self._space = ConfigurationMap.of(self._dyn), ConfigurationSpace(robot)
         for motion in motions:
             if motion.names != self._map.names:
-                raise ArgumentError('motion', f'moves other coordinates than "{robot.name}" has')
+                raise ArgumentError(
+                    'motion', f'has other coordinates, expected those of "{robot.name}"')
         self._n_joints = robot.nq - robot.n_modes
         self._recorded = RecordedStates(motions)
         self._live: tuple[Optional[np.ndarray], Optional[np.ndarray]] = None, None

@@ -157,7 +157,8 @@ class Scene:
         self.shapes = tuple(shapes)
         if self.missing:
             listed = '; '.join(f'"{name}" {why}' for name, why in self.missing.items())
-            _LOGGER.warning('Meshes that are not drawn, but replaced by beams: %s.', listed)
+            _LOGGER.warning(
+                'Beams replace meshes that are not drawn: %s. Correct their files.', listed)
 
     def at(
         self,

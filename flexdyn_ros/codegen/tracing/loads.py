@@ -135,7 +135,7 @@ def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
     for each in (names, loads.payloads, loads.wrenches):
         for name in each:
             if each.count(name) > 1:
-                raise ArgumentError('arguments', f'names "{name}" twice')
+                raise ArgumentError('arguments', f'names "{name}" twice. Keep one')
     return loads
 
 

@@ -225,7 +225,7 @@ def choose_parameters(robot: Robot, names: Sequence[str]) -> ChosenParameters:
             hint = parameter_hint(str(name), tuple(parameter_names(robot)))
             raise ArgumentError('parameters', f'names "{name}", which is not a parameter. {hint}')
         if parameter in found:
-            raise ArgumentError('parameters', f'names "{name}" twice')
+            raise ArgumentError('parameters', f'names "{name}" twice. Keep one')
         found.append(parameter)
         values += _values(robot, parameter)
     return ChosenParameters(robot, tuple(found), tuple(values))

@@ -65,7 +65,8 @@ def parse_xml(text: Union[str, bytes], source: str) -> Element:
             advice='Correct the file there; an editor with XML support shows the spot',
         ) from None
     except (LookupError, ValueError) as error:
-        raise ModelError(f'The XML cannot be decoded: {error}', file=source) from None
+        raise ModelError(f'The XML cannot be decoded: {error}', file=source,
+                         advice='Save the file as UTF-8') from None
 
 
 def trimmed(text: Union[str, bytes]) -> Union[str, bytes]:

@@ -129,7 +129,7 @@ class AccelerationGuard:
             names = [self._names[k] for k in np.nonzero(bad)[0]]
             raise ImplausibleMotion(
                 f'{", ".join(names)}: the measured acceleration is implausible, beyond '
-                f'{self._plausible.acceleration:g}'
+                f'{self._plausible.acceleration:g}. Check the encoders, or raise the bound'
             )
         return self._last
 

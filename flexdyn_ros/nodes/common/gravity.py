@@ -184,7 +184,8 @@ class ImuGravity:
             GravityUnknown: No message has stated a direction yet.
         """
         if self._direction is None:
-            raise GravityUnknown(f'gravity is unknown: {self.problem or f"no {TOPIC} yet"}')
+            raise GravityUnknown(
+                f'gravity is unknown: {self.problem or f"no {TOPIC} yet"}; publish {TOPIC}')
         age = time.monotonic() - self._received
         if age > self._timeout:
             self.problem = (

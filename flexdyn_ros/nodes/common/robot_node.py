@@ -143,7 +143,7 @@ class RobotNode(GuardedCallbacks, ABC):
     def _on_description(self) -> None:
         if self.active:
             self.get_logger().warning(
-                'a new robot_description takes effect when this node is deactivated'
+                'a new robot_description takes effect when this node is deactivated; deactivate it'
             )
         elif self._state_machine.current_state[1] == 'inactive':
             self._load()
@@ -154,7 +154,8 @@ class RobotNode(GuardedCallbacks, ABC):
         """Load the description and set up; return whether that worked."""
         text = self.description
         if not text:
-            return self._refuse('no robot_description yet, neither as parameter nor on the topic')
+            return self._refuse(
+                'no robot_description yet. Set the parameter, or publish the topic')
         extension = self.parameters['extension_file'] or None
         self.parameters.needs_configure = False
         try:

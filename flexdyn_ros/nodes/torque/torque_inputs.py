@@ -131,7 +131,7 @@ class ModalInput:
         if why:
             self.refused += 1
             self._node.get_logger().warning(
-                f'{MODAL_TOPIC} ignored: {why}', throttle_duration_sec=1.0)
+                f'{MODAL_TOPIC} ignored: {why}. Check its publisher.', throttle_duration_sec=1.0)
             return
         self._arm.take(cache.positions, cache.velocities)
         self.watchdog.feed(now)
