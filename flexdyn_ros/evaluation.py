@@ -159,8 +159,8 @@ class Evaluation(CheckedArguments):
             wrenches: Constant wrenches, see `Dynamics`; they become constants of the function.
 
         Returns:
-            None where the backend is not "c", a subclass replaces the method, or compiled code
-            does not solve a function of a robot with loops.
+            None where the backend is not "c", or a subclass replaces the method. Also where
+            compiled code does not solve a function of a robot with loops.
         """
         backend = self._backend
         plain = self._is_compiled(name) and not self._replaces(name)

@@ -47,8 +47,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
     modes (`robot.coordinate_names`). Arguments may be numpy arrays, sequences or buffers such
     as array.array; every numeric method writes into `out` where one is given.
 
-    Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m] that the
-    environment exerts on the robot at the frame's origin, in root axes.
+    Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m]. The environment exerts
+    them on the robot at the frame's origin, in root axes.
 
     Attributes:
         robot: The robot.
@@ -77,9 +77,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
             robot: From `load_robot`.
             backend: "reference" (the algorithms as written; for studies over many robots),
                 "python" (the exported Python, run by CPython), "c" (the exported C, compiled), or
-                "auto": "c" where there is a compiler, otherwise "python". Code is generated at a
-                function's first call and kept on disk. "auto" does so up to 40 coordinates, for
-                derivatives up to 12; beyond that the reference answers until `compile` is called.
+                "auto". "auto" is "c" where there is a compiler, otherwise "python". Code is
+                generated at a function's first call and kept on disk. "auto" does so up to 40
+                coordinates, for derivatives up to 12; beyond that the reference answers until
+                `compile` is called.
             patient: Deprecated, without effect.
             formulation: "recursive" (Newton-Euler, composite and articulated bodies), or
                 "kinematic_influence" (Graves: Jacobians of points, projection on them), which
@@ -229,8 +230,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
             wrenches: See the class.
             out: Where to write the result.
             method: "recursive" (O(n); robots with mimic joints take the other way), "cholesky"
-                (mass matrix and its factors), or "auto" (of generated code the one with fewer
-                operations, otherwise "recursive"). With loops there is one way, and with the
+                (mass matrix and its factors), or "auto". "auto" is the one with fewer operations
+                of generated code, otherwise "recursive". With loops there is one way, and with the
                 kinematic influence the mass matrix.
             base_acceleration: Rates of the six base velocities of a robot with <base
                 motion="prescribed"/>, (6,) [m/s^2, rad/s^2]. The first six entries of tau are
@@ -301,9 +302,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Springs and the loads of the joint motion balance, modal rates and accelerations being
         zero; the elastic balance and its source are in `dynamics/modal_motion.py`. Six steps of
-        Newton's method find it. The last of these steps, (n_modes,), bounds the error: one that
-        is not small against the deflection means that the loads are near those of buckling.
-        `QuasiStatic` iterates until it converges, or raises.
+        Newton's method find it. The last of these steps, (n_modes,), bounds the error. Where it is
+        not small against the deflection, the loads are near those of buckling. `QuasiStatic`
+        iterates until it converges, or raises.
 
         Args:
             joint_q: Joint positions, (nq - n_modes,) [rad, m].
@@ -344,8 +345,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
             modal_state: Modal deflections, their rates, accelerations, and the accelerations that
                 the method averages, (4 n_modes,), at the begin of the step. Start with the
                 accelerations of `hybrid_dynamics`, and averages that equal them.
-            step: Its size [s], and the spectral radius, the share of its amplitude that very fast
-                vibration keeps in a step, from 0 to 1, such as 0.9.
+            step: Its size [s], and the spectral radius from 0 to 1, such as 0.9. That is the share
+                of its amplitude that very fast vibration keeps in a step.
             wrenches: See `Dynamics`.
             out: Two arrays, (n_joints,) and (4 n_modes,).
 
@@ -388,8 +389,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return the inertia of a frame's body and all that it carries, held stiff, (6, 6).
 
-        It takes the twist [m/s, rad/s] of the frame, linear rows first, to momentum [kg m/s,
-        kg m^2/s], all at the frame's origin in its axes. Its blocks are in kg, kg m and kg m^2.
+        It takes the twist [m/s, rad/s] of the frame, linear rows first, to momentum [kg m/s, kg
+        m^2/s]. All are at the frame's origin in its axes. Its blocks are in kg, kg m and kg m^2.
         The body is all that fixed joints join to the frame's link. Deflections count and are held
         (the composite body of Walker and Orin, 1982, and of Mohan and Saha, eq. 31). Rotors do not
         count.
@@ -561,8 +562,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
             qdd: Acceleration, (nv,).
             parameters: Names as of the arguments of generated code: "<link>/mass", "<link>/com"
                 (3 columns), "<link>/inertia" (6 columns: xx yy zz xy xz yz), "<joint>/viscous",
-                "<joint>/coulomb", "<joint>/rotor_inertia", "<joint>/stiffness",
-                "<joint>/damping", "<mode>/stiffness", "<mode>/damping".
+                "<joint>/coulomb", "<joint>/rotor_inertia". Springs and modes have
+                "<joint>/stiffness", "<joint>/damping", "<mode>/stiffness", "<mode>/damping".
             wrenches: See the class.
             out: Where to write the result.
 

@@ -151,8 +151,8 @@ def damping_controller(
     Raises:
         ArgumentError: An argument has the wrong shape or range, or an actuator is no joint.
         NotYetSupported: The robot has loops, a moving base, or joints of several axes.
-        FlexdynError: An actuator has no effort interface, no mode is lightly damped, or no design
-            keeps the bounds of `design_search.py` within 0.05 rad or m of each joint.
+        FlexdynError: An actuator has no effort interface, or no mode is lightly damped. Or no
+            design keeps the bounds of `design_search.py` within 0.05 rad or m of each joint.
     """
     require_dynamics(dyn)
     robot = dyn.robot

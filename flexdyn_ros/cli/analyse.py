@@ -2,7 +2,7 @@
 """
 `flexdyn analyse`: static equilibrium under load, poles, transfer functions, frequency maps.
 
-Hold the joints at --at, find the deflection under gravity, payloads and wrenches, and linearise
+Hold the joints at --at, and find the deflection under gravity, payloads and wrenches. Linearise
 there: dx/dt = A x + B u, y = C x + D u. x are displacements and rates of all coordinates, and u
 the joint torques. Print the equilibrium and the poles. Write A, B, C and D with all names
 (system.npz), Bode plots of --outputs (bode.png) and the poles (poles.png). --campbell and --map

@@ -8,8 +8,8 @@ universal file (.uff, .unv; with pyuff) whose nodes lie on --link. Or they are i
 recorded signals: CSV with a column t [s], or bags of joint states or of an IMU. Without --inputs
 signals are free decays. Sensors of a YAML file have the names of signals. docs/modal_files.md
 describes all. Least squares with bounds adjust the second moments of beams and segments, springs
-of joints and the modes of files. The adjusted description and its files of modes are written;
-tables compare measured, given and adjusted modes, and their shapes by the modal assurance
+of joints and the modes of files. The adjusted description and its files of modes are written.
+Tables compare measured, given and adjusted modes, and their shapes by the modal assurance
 criterion (MAC).
 
 Examples:

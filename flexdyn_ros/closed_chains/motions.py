@@ -139,9 +139,9 @@ class ClosedMotions(ClosedStates):
         """
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
 
-        The actuated joints, and a prescribed base, follow `joint_qdd`; passive joints, modes
-        and a free base move as the loops and their own equations have it. Open loops are taken
-        where `tolerance` is infinite.
+        The actuated joints, and a prescribed base, follow `joint_qdd`. Passive joints, modes and a
+        free base follow the loops and their own equations. Open loops are taken where `tolerance`
+        is infinite.
         """
         mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
         if tolerance < math.inf:
@@ -211,8 +211,8 @@ class ClosedMotions(ClosedStates):
         Return the generalised forces of a motion, (nv,), of which the loops take their part.
 
         Forces on passive joints are zero. Forces on a free base, then on modes, and then on the
-        actuated joints are as small as possible, in the norm over N m and N. A prescribed base
-        takes the rest.
+        actuated joints are minimised, in the norm over N m and N. A prescribed base takes the
+        rest.
 
         Args:
             backend: Evaluates the Jacobian.

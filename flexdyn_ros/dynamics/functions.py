@@ -66,11 +66,11 @@ def result_shape(
     Return the shape of a result.
 
     Args:
-        kind: "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal acceleration" and
-            "deflection" (n_modes,), "modal state" (4 n_modes,), "matrix" (nv, nv), "parameter
-            matrix" (nv, n_parameters), "factor" (nv, nv), "factor diagonal" (nv,), "spatial
-            inertia" (6, 6), "pose" (4, 4), "jacobian" (6, nv), "twist" (6,), "energy"
-            or "power" ().
+        kind: Vectors are "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal
+            acceleration" and "deflection" (n_modes,), "modal state" (4 n_modes,). Others are
+            "factor diagonal" (nv,) and "twist" (6,). Matrices are "matrix" and "factor" (nv, nv),
+            "parameter matrix" (nv, n_parameters), "spatial inertia" (6, 6), "pose" (4, 4) and
+            "jacobian" (6, nv). Scalars are "energy" and "power".
         nv: Number of velocity coordinates.
         n_joints: How many of them are joints'.
         n_parameters: Number of parameters.

@@ -58,7 +58,7 @@ def identify(
             "<joint>/elastic" (link side less motor side) make stiffness and damping of elastic
             joints unknown; their torque is zero. Without them all modes are at rest.
         friction: Terms of joint friction: "auto" (by cross validation), "default" (viscous,
-            coulomb, offset), "all", "none", or some of viscous, coulomb, stribeck, load,
+            coulomb, offset), "all", "none". Or some of viscous, coulomb, stribeck, load,
             presliding, offset, quadratic, viscous_asymmetry, coulomb_asymmetry; or these by joint.
             Without any, friction is that of the description.
         cutoff: Of the filters [Hz]; default 10 Hz, or a fifth of a lower rate.

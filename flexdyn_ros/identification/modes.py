@@ -3,10 +3,10 @@
 Modes of vibration from recorded signals: frequency, damping ratio and participation.
 
 Signals are any that the vibration moves: joint positions or torques, strain gauges, an IMU at the
-tip. Without an input they are free decays. With inputs, such as a chirp or a step of a torque,
-each mode answers them by (a s + b) / (s^2 + 2 zeta omega s + omega^2). Amplitudes are linear, so
-that frequencies and dampings alone are sought (variable projection: Golub and Pereyra, 1973).
-Modes are added one by one, from a grid, and refined together.
+tip. Without an input they are free decays. Inputs are, for instance, a chirp or a step of a
+torque. Each mode answers them by (a s + b) / (s^2 + 2 zeta omega s + omega^2). Amplitudes are
+linear, so that frequencies and dampings alone are sought (variable projection: Golub and Pereyra,
+1973). Modes are added one by one, from a grid, and refined together.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class VibrationMode:
     Attributes:
         frequency: Undamped [Hz].
         damping_ratio: [1].
-        participation: Of each signal, complex, (m,): the part Re(p exp(lambda t)) of a free decay;
-            with inputs the residue of each signal by each input, (m, k).
+        participation: Of each signal, complex, (m,): the part Re(p exp(lambda t)) of a free decay.
+            With inputs it is the residue of each signal by each input, (m, k).
         frequency_deviation: [Hz].
         damping_deviation: [1].
     """

@@ -74,8 +74,8 @@ class ModalObserver:
         Args:
             dyn: The dynamics.
             period: Time between two updates [s].
-            sensors: The sensors in use. None takes the <sensor> elements of the robot, or where it
-                has none, an encoder of 2e-5 rad or m on the motor side of every joint.
+            sensors: The sensors in use. None takes the <sensor> elements of the robot. Where it
+                has none, it takes an encoder of 2e-5 rad or m on the motor side of every joint.
             amplitude: Of the vibrations to be estimated, at the tip that moves most [m].
             stiffness_error: Relative error of stiffnesses to be expected.
             torque_error: Error of joint torques, relative to the largest torque of a vibration.

@@ -40,7 +40,7 @@ class Imbalance:
         kinetic: Largest kinetic energy [J].
         time: Of the sample before which the residual changes most [s].
         coordinate: The mode, spring or joint that needs a shorter step.
-        step: A sufficient step, if the error falls with the method's order [s]; of an adaptive
+        step: A sufficient step, if the error falls with the method's order [s]. Of an adaptive
             method a sufficient relative tolerance, if the error falls with it [-].
         adaptive: Whether it is the tolerance.
     """

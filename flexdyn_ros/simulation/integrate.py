@@ -95,17 +95,17 @@ def simulate(
             natural frequency [Hz]), less where dampers or friction are stiff. None starts with a
             millisecond, or half of the limit, and runs again with shorter steps until the energy
             balance is kept.
-        method: "auto" takes "implicit" where dt is beyond the limit of rk4 for the friction,
-            damping or spring of a joint, or `stops` are given, and otherwise "rk4". "implicit" is
-            the midpoint rule (order 2, at any step) with set-valued dry friction, see
-            `implicit_midpoint.py`; it runs loops under drift="projection" alone. The others are
-            explicit, with friction smoothed as in `forward_dynamics`. "rk2" is the midpoint rule
-            (order 2; undamped vibrations grow with it), "rk4" the classical one (order 4). "rk10"
-            (Hairer 1978) has order 10 with 17 stages, for errors near rounding. Its step must stay
-            below 1.1 / (2 pi times the highest natural frequency). "RK45", "DOP853", "Radau",
-            "BDF" and "LSODA", in letters of any case, are scipy's: they choose their steps by rtol
-            and atol, with smoothed friction. There dt is the distance of samples alone (a
-            millisecond for None). They run loops as "implicit" does; see `adaptive.py`.
+        method: "auto" takes "implicit" where `stops` are given, or dt is beyond the limit of rk4
+            for what acts in a joint, and otherwise "rk4". "implicit" is the midpoint rule (order
+            2, at any step) with set-valued dry friction, see `implicit_midpoint.py`; it runs loops
+            under drift="projection" alone. The others are explicit, with friction smoothed as in
+            `forward_dynamics`. "rk2" is the midpoint rule (order 2; undamped vibrations grow with
+            it), "rk4" the classical one (order 4). "rk10" (Hairer 1978) has order 10 with 17
+            stages, for errors near rounding. Its step must stay below 1.1 / (2 pi times the
+            highest natural frequency). "RK45", "DOP853", "Radau", "BDF" and "LSODA", in letters of
+            any case, are scipy's: they choose their steps by rtol and atol, with smoothed
+            friction. There dt is the distance of samples alone (a millisecond for None). They run
+            loops as "implicit" does; see `adaptive.py`.
         progress: None draws a bar on stderr on runs beyond a second on a terminal, True draws
             it on any stderr, False never. A callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
@@ -129,8 +129,8 @@ def simulate(
             for no check. Where the work is not known there is no check.
         force: Whether to run a dt beyond the limit of an explicit method.
         rtol: Of an adaptive method: accepted error of a step, of each state; None for 1e-6.
-        atol: The same for positions [rad, m], and for velocities times 1 rad/s or the frequency
-            of their coordinate, see `adaptive.py`; None for a thousandth of rtol.
+        atol: The same for positions [rad, m], and for velocities times 1 rad/s or the frequency of
+            their coordinate, see `adaptive.py`. None for a thousandth of rtol.
         max_step: Longest step of an adaptive method [s]; needed where a torque function has a
             pulse between long stretches of rest.
         events: For an adaptive method: one or several event(t, q, qd) -> number whose zeros are

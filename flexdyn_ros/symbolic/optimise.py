@@ -26,7 +26,7 @@ def constants(program: Program) -> Program:
     """
     Return the program with nested sums and products merged and their numbers folded.
 
-    While a program is built, numbers that stand side by side fold at once; this pass folds those
+    While a program is built, numbers that stand side by side fold at once. This pass folds those
     that nesting keeps apart, c1 (c2 x) = (c1 c2) x and (x + c1) + (c2 - x) = c1 + c2.
     """
     return merge_nested(merge_nested(program, SUM), PRODUCT)

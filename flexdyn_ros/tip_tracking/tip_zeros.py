@@ -3,7 +3,7 @@
 The zeros of the arm from joint torques to its outputs, at rest.
 
 With the outputs held, admissible displacements are q = Z eta, J Z = 0, where eta are the unforced
-coordinates, and the unforced rows of the equations of motion become
+coordinates. The unforced rows of the equations of motion become
 
     E2 eta'' + E1 eta' + E0 eta = 0,   Ek = (derivative of the unforced forces) Z.
 

@@ -32,7 +32,7 @@ def with_base_motion(robot: Robot, item: Optional[Item]) -> Robot:
     Return the robot on a base that moves as described.
 
     A new root link that rests, "world", carries the former root on the floating joint
-    "base_motion"; where a link is called "world" already, the new one is "base_motion/world".
+    "base_motion". Where a link is called "world" already, the new one is "base_motion/world".
 
     Args:
         robot: The robot of the URDF proper.

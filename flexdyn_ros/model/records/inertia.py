@@ -2,7 +2,7 @@
 """
 Inertia of a rigid body: the record, sums about a frame's origin, and whether a body can have it.
 
-With mass of one sign, principal moments are not negative and none exceeds the sum of the others:
+Mass of one sign has principal moments that are not negative. None exceeds the sum of the others:
 I1 + I2 - I3 = 2 int z^2 dm (Wittenburg, Dynamics of Multibody Systems, 2008, section 3.1).
 """
 
