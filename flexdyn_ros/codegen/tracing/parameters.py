@@ -5,8 +5,8 @@ Parameters of a model that can stay arguments of a generated function.
 - `<link>/mass` [kg], `<link>/com` (3) [m], `<link>/inertia` (6) [kg m^2] of links with an
   <inertial>. The inertia is xx yy zz xy xz yz about the centre of mass, in link axes. Of a
   flexible link they are those of the beam's hub.
-- `<joint>/viscous` [N m s/rad | N s/m] and `<joint>/coulomb` [N m | N] of every driven joint, which
-  has one axis. Its `<joint>/rotor_inertia` [kg m^2 | kg] is that before the gear.
+- `<joint>/viscous` [N m s/rad | N s/m] and `<joint>/coulomb` [N m | N] of every driven joint of
+  one axis. Its `<joint>/rotor_inertia` [kg m^2 | kg] is that before the gear.
 - `<joint>/stiffness` [N m/rad | N/m] and `<joint>/damping` [N m s/rad | N s/m] of the spring of
   elastic joints. A table has no such stiffness.
 - `<mode>/stiffness` [N/m | N m/rad] and `<mode>/damping` [N s/m | N m s/rad] of beam modes, such
