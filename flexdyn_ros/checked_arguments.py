@@ -116,7 +116,7 @@ class CheckedArguments:
         Return what a computation gives, numbers or a tuple of them.
 
         Args:
-            name: What is computed.
+            name: The computation.
             given: Its vectors by name.
             wrenches: Its wrenches.
             compute: Computes it.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Dynamics: what users call. It checks arguments and leaves the numbers to a backend.
+Dynamics: the public functions of a robot. It checks arguments and leaves the numbers to a backend.
 
 The methods about loops stand in `closed_chains/methods.py`.
 """
@@ -85,8 +85,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
             formulation: "recursive" (Newton-Euler, composite and articulated bodies), or
                 "kinematic_influence" (Graves: Jacobians of points, projection on them), which
                 gives the same numbers by another way, slower: a check, on the reference backend.
-            approximations: Names of what the second formulation shall approximate as its paper
-                does, none by default: "undeformed_inertia", "lumped_mass", "printed_recursion",
+            approximations: Approximations of its paper that the second formulation makes, none by
+                default: "undeformed_inertia", "lumped_mass", "printed_recursion",
                 see `dynamics/influence/model.py`.
             loop_tolerance: See the attribute.
 
@@ -145,7 +145,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Generate and compile functions now.
 
-        They answer from then on, whatever the number of coordinates. The backend "reference" has
+        They answer from then on, for any number of coordinates. The backend "reference" has
         nothing to compile.
 
         Args:
@@ -221,7 +221,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return the accelerations of joints and modes under forces tau, (nv,).
 
-        With loops they meet the constraints; `constraint_forces` gives what that takes.
+        With loops they meet the constraints; `constraint_forces` returns the forces for that.
 
         Args:
             q: Configuration, (nq,).
@@ -627,7 +627,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         self._change_loads()
 
     def clear_payload(self, link: Optional[str] = None) -> None:
-        """Return the payload of one link, or of all, to what the description declares."""
+        """Return the payload of one link, or of all, to that of the description."""
         declared = {payload.link: payload.inertia for payload in self.robot.payloads}
         kept = {}
         if link is not None:

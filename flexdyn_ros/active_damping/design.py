@@ -42,7 +42,7 @@ AMPLITUDE = 2e-3  # of the vibration whose torque is printed [m]
 @dataclass(frozen=True)
 class DampedMode:
     """
-    What active damping makes of one mode.
+    One mode under active damping.
 
     Attributes:
         frequency: Under the joint loop [Hz].
@@ -142,7 +142,7 @@ def damping_controller(
         kd: The same for velocities, (n_joints,) [N m s/rad | N s/m].
         period: Of the controller [s].
         delay: Measured, from a reading to the torque that it makes [s]; counted in whole periods.
-        sensors: What is read; None takes the <sensor> elements, or encoders on all motors.
+        sensors: The sensors; None takes the <sensor> elements, or encoders on all motors.
         modes: How many of the lowest lightly damped modes are damped.
         actuators: Joint that damps each mode; None chooses them.
         in_drives: Whether the joint loop acts in the drives, without the delay.

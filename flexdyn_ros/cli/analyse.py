@@ -245,7 +245,7 @@ def _write_table(path: Path, heads: list[str], rows: np.ndarray) -> Path:
 
 
 def text(answer: dict[str, Any]) -> str:
-    """Return what the terminal shows."""
+    """Return the text for the terminal."""
     def block(title: str, heads: tuple[str, ...], rows: Any) -> list[str]:
         rows = list(rows)
         return ['', heading(title), table(heads, rows)] if rows else []

@@ -53,7 +53,7 @@ class ClosedMotions(ClosedStates):
     def inputs(
         self, accelerations: Optional[Mapping], forces: Optional[Mapping]
     ) -> LoopInputs:
-        """Return what is given about the loops; see `LoopInputs`."""
+        """Return given accelerations and forces of the loops; see `LoopInputs`."""
         if accelerations is None and forces is None:
             return self._nothing
         return LoopInputs(self.robot, accelerations, forces)
@@ -99,7 +99,7 @@ class ClosedMotions(ClosedStates):
             qd: Velocity, (nv,).
             tau: Generalised forces, (nv,).
             wrenches: Of the environment.
-            inputs: What is given about the loops.
+            inputs: Given accelerations and forces of the loops.
             rank: Rank of the constraints where it is known.
             correction: Forces on frame1 in the constrained directions that the constraint
                 forces leave their effect to, (n,).
@@ -218,7 +218,7 @@ class ClosedMotions(ClosedStates):
             backend: Evaluates the Jacobian.
             q: Configuration, (nq,).
             rest: Generalised forces of the motion as if the loops were open, (nv,).
-            inputs: What is given about the loops.
+            inputs: Given accelerations and forces of the loops.
 
         Raises:
             ArgumentError: If the configuration leaves a loop open.

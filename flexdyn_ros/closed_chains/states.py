@@ -95,7 +95,7 @@ class ClosedStates:
 
     @property
     def settings(self) -> tuple[float, float]:
-        """What compiled code takes: errors that draw no warning, and a rank that it finds."""
+        """Tolerances of compiled code: errors that draw no warning, and a rank that it finds."""
         return DOUBTFUL * self.tolerance, 0.0
 
     def constraint_errors(self, backend: Any, q: Any) -> np.ndarray:
@@ -111,7 +111,7 @@ class ClosedStates:
             argument: Name of the configuration.
 
         Raises:
-            ArgumentError: Names the loop, its error and what closes it.
+            ArgumentError: Names the loop, its error and the remedy.
         """
         relative = np.abs(errors) / self.layout.lengths
         worst = int(np.argmax(relative))

@@ -78,7 +78,7 @@ class PrescribedErrors:
             h: Length of the step [s].
             a: Coefficients of the method, a row a stage.
             b: Weights of the stages.
-            accelerations: What is prescribed at each stage's time, (n,) each.
+            accelerations: The prescribed quantities at each stage's time, (n,) each.
         """
         self._stages = []
         for row in (*a, b):
@@ -114,7 +114,7 @@ class LoopMotion:
         forces: Optional[Mapping[str, Any]],
     ):
         """
-        Check what is given.
+        Check the arguments.
 
         Args:
             dyn: The dynamics of a robot with loops.

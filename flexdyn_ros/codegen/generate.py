@@ -37,7 +37,7 @@ class GeneratedCode:
         counts: Operations of the equivalent C, called functions included: "mul" (with
             divisions), "add" (with subtractions) and "trig" (sin, cos and all other calls).
         language: c, python or fortran.
-        function: What was asked for.
+        function: The request.
         name: Identifier of the function in the source.
         inputs: Its arguments in order.
         outputs: Its results in order.

@@ -39,7 +39,7 @@ class RunSupervisor:
     One run of the demonstration.
 
     Attributes:
-        run: What is run.
+        run: The run.
         simulated: Simulated time reached [s].
     """
 
@@ -48,7 +48,7 @@ class RunSupervisor:
         Prepare.
 
         Args:
-            run: What to run.
+            run: The run.
             stop: Set from outside to end the run.
         """
         self.run = run

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The functions of a robot's dynamics: what each takes and gives.
+The functions of a robot's dynamics, with arguments and results.
 
 Each is a method of the algorithms (`reference.py`) of the same name. Its arguments are the vectors
 of `inputs`, then a frame, parameters, wrenches and a method, where the function takes them. The
@@ -28,7 +28,7 @@ class Function:
     Attributes:
         inputs: Names of the vectors that it takes.
         outputs: Name and kind of each result, see `result_shape`.
-        summary: What it gives, with units.
+        summary: Its results, with units.
         of_frame: Whether it is about a frame.
         of_parameters: Whether it is about parameters of the model.
         of_loops: Whether it is about loops, which the robot must have.

@@ -56,7 +56,7 @@ def identify_modes(
     Args:
         t: Even times, (T,) [s].
         signals: Shape (T, m) or (T,), each in its own unit.
-        inputs: What excites them, (T, k) or (T,), constant between samples; None for free decays.
+        inputs: The excitation, (T, k) or (T,), constant between samples; None for free decays.
         count: Number of modes; by default each lowers the residual by 5 percent at least.
         band: Least and greatest frequency [Hz]; by default from 1.5 periods in the record to
             40 % of the rate.

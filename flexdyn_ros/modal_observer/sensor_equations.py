@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sensors on the arm read in a state of motion."""
+"""Readings of sensors on the arm in a state of motion."""
 
 from __future__ import annotations
 

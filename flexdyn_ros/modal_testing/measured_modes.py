@@ -64,7 +64,7 @@ class MeasuredMode:
 @dataclass(frozen=True, eq=False)
 class ModalTest:
     """
-    What was measured on an arm with its joints held.
+    Measurements on an arm with its joints held.
 
     Attributes:
         modes: Frequencies, damping and shapes.

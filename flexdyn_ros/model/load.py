@@ -38,8 +38,8 @@ def load_robot(
             the folder of the file that names them. Descriptions themselves are looked for in
             the current folder, then here.
         extension: More <flexdyn> data, as text or file with <flexdyn> or <robot> at its root,
-            or several of those. They are merged with what the URDF holds.
-        strict: Whether to refuse what `flexdyn check` reports as errors: moving links without
+            or several of those. They are merged with the URDF's.
+        strict: Whether to refuse errors of `flexdyn check`: moving links without
             mass, and inertias that no rigid body can have.
         xacro_arguments: Values of the description's xacro arguments by name, as the xacro
             command takes them in words name:=value.

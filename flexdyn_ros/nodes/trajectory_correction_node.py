@@ -164,7 +164,7 @@ class TrajectoryCorrectionNode(RobotNode):
         return motors
 
     def diagnostic_values(self) -> dict[str, Any]:
-        """Return what is executed."""
+        """Return the state of execution."""
         if self._goals is None:
             return {}
         execution = self._goals.execution

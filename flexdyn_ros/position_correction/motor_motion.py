@@ -61,7 +61,7 @@ class ElasticArm:
     Attributes:
         dyn: Its dynamics.
         flexible: Whether more than joints is elastic, so that the tip alone follows.
-        outputs: What follows then; None otherwise.
+        outputs: Components that follow the path; None otherwise.
     """
 
     def __init__(self, dyn: Dynamics, frame: str, outputs: Sequence[str], q: np.ndarray):
@@ -70,7 +70,7 @@ class ElasticArm:
 
         Args:
             dyn: The dynamics.
-            frame: What follows with flexible links; empty for the only tip of the robot.
+            frame: The frame that follows the path with flexible links; empty for the only tip.
             outputs: Its components, and joints; none to choose them by the rank of the Jacobian.
             q: Joint positions to choose them at, (n_joints,).
 
@@ -187,7 +187,7 @@ def prepare(dyn: Dynamics, frame: str = '', outputs: Sequence[str] = ()) -> Elas
 
     Args:
         dyn: The dynamics.
-        frame: What follows with flexible links.
+        frame: The frame that follows the path with flexible links.
         outputs: Its components, and joints.
     """
     arm = ElasticArm(dyn, frame, outputs, np.zeros(dyn.robot.n_joints))

@@ -25,7 +25,7 @@ JUMP = 1e-9
 @dataclass
 class ControlSetting:
     """
-    What controllers are made for.
+    The data that controllers are built from.
 
     Attributes:
         robot: The robot.
@@ -59,7 +59,7 @@ class ScenarioController:
             gravity.
         model: The `Dynamics` that the law or gravity evaluates; None for none.
         limits: Largest torques, (n,), infinite where there are none.
-        trajectory: What it follows, or None.
+        trajectory: The motion that it follows, or None.
     """
 
     def __init__(self, section: CheckedSection, setting: ControlSetting):

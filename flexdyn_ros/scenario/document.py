@@ -22,8 +22,8 @@ class ScenarioError(FlexdynError):
         file: The file; '' where the scenario was a mapping.
         line: Its line, or None.
         key: The key, dots between sections.
-        problem: What is wrong.
-        advice: What to write.
+        problem: The fault.
+        advice: The text to write.
         exit_code: Of the command line: the call is wrong, not the model.
     """
 
@@ -126,7 +126,7 @@ class CheckedSection(dict):
         Args:
             key: Its key.
             names: Names of the entries.
-            kind: What they are, for errors.
+            kind: Their kind, for errors.
             start: Entries that are not named.
         """
         value = self[key]

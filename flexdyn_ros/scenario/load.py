@@ -49,7 +49,7 @@ class Scenario:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """What the document names as files: paths, package:// addresses, or XML."""
+        """Files that the document names: paths, package:// addresses, or XML."""
         return tuple(SCENARIO.files(self.data))
 
     def changed(self, changes: Mapping[str, Any]) -> Scenario:

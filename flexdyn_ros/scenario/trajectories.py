@@ -107,7 +107,7 @@ def rows_over_time(
         section: CheckedSection whose "points" have a time and values.
         key: The key of the values.
         names: Names of the values.
-        kind: What they are, for errors.
+        kind: Their kind, for errors.
         start: Values before the first point, (n,).
     """
     times: list[float] = []

@@ -45,7 +45,7 @@ _NEAR = 1e-12
 @dataclass(frozen=True)
 class Tolerances:
     """
-    What chooses the steps of an adaptive method, and the events that it finds.
+    Choice of the steps of an adaptive method, and the events that it finds.
 
     Attributes:
         rtol: Accepted error of a step, of each state [-].

@@ -138,7 +138,7 @@ class ImplicitMidpoint:
             tau: Generalised forces there, (nv,).
 
         Raises:
-            Diverged: The motion has grown beyond what can be computed.
+            Diverged: The motion has grown beyond the range of numbers.
         """
         self.prepare(q, h)
         if self.slides[0]:

@@ -185,7 +185,7 @@ class Trajectory:
     @classmethod
     def load_npz(cls, path: PathLike) -> 'Trajectory':
         """
-        Read what `save_npz` wrote; of older files work and losses are not a number.
+        Read a file of `save_npz`; of older files work and losses are not a number.
 
         Raises:
             ArgumentError: The file is not such a file. Nothing pickled is read.

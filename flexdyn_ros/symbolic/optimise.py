@@ -51,7 +51,7 @@ ROUND_LIMIT = 8
 
 @dataclass(frozen=True)
 class PassReport:
-    """What one pass did: its name and the counts (mul, add, trig) after it."""
+    """The effect of one pass: its name and the counts (mul, add, trig) after it."""
 
     name: str
     counts: dict[str, int]
@@ -61,7 +61,7 @@ def optimise(
     program: Program, passes: Sequence[str] = tuple(PASSES)
 ) -> tuple[Program, tuple[PassReport, ...]]:
     """
-    Return an equal program with fewer operations, and what each pass did.
+    Return an equal program with fewer operations, and the effect of each pass.
 
     Args:
         program: The program as traced.

@@ -83,7 +83,7 @@ def find_zeros(
 
     Args:
         dyn: The dynamics.
-        outputs: What is prescribed, n values.
+        outputs: The prescribed quantities, n values.
         q: Configuration at static equilibrium, (nq,).
         driven: Entries of the driven joints in v, (n,).
         free: Entries of the unforced coordinates that move, (m,).

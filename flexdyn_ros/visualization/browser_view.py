@@ -73,7 +73,7 @@ class BrowserView:
         Start the server.
 
         Args:
-            scene: What the robot looks like.
+            scene: Appearance of the robot.
             host: Address that the server binds.
             port: Its port; the next free one where it is taken.
             motions: Motions to play: one, and a second to overlay.

@@ -49,7 +49,7 @@ class BendingPart:
 @dataclass(frozen=True, eq=False)
 class SceneShape:
     """
-    What is drawn of a link: one of its visuals, or what replaces them.
+    A shape of a link: one of its visuals, or their replacement.
 
     Attributes:
         name: Unique among the shapes.
@@ -95,7 +95,7 @@ class Scene:
 
     Attributes:
         dyn: The dynamics, whose kinematics place the links.
-        shapes: What is drawn.
+        shapes: The drawn quantity.
         missing: Each mesh that is not drawn, and why.
         resources: URI of each mesh that is, by its address in the description.
     """

@@ -40,7 +40,7 @@ class CompilationFailed(FlexdynError):
     The C compiler, or the loader, did not accept generated code.
 
     Attributes:
-        command: What was run.
+        command: The command.
         output: Output of the compiler.
     """
 
@@ -59,7 +59,7 @@ class NoCompiler(FlexdynError):
     There is no C compiler.
 
     Attributes:
-        wanted: What was looked for.
+        wanted: The compilers that were tried.
     """
 
     def __init__(self, wanted: Sequence[str]):

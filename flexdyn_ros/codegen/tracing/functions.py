@@ -34,7 +34,7 @@ class Request:
 
     @property
     def function(self) -> Function:
-        """What it takes and gives."""
+        """Its arguments and results."""
         return FUNCTIONS[self.name]
 
     @property

@@ -224,7 +224,7 @@ class Attribute:
         name: Its name.
         kind: The kind of its value, a key of `KINDS`.
         unit: SI unit; "-" for pure numbers, '' where the value is no number.
-        text: What it means.
+        text: Its meaning.
         default: The value of an unwritten attribute, as it would be written; None where an
             unwritten attribute differs from every written one.
         required: Whether it must be written.
@@ -240,7 +240,7 @@ class Attribute:
     choices: tuple[str, ...] = ()
 
     def read(self, text: str) -> object:
-        """Return the value of the text; raise ValueError with what is wrong with it."""
+        """Return the value of the text; raise ValueError with the fault of it."""
         value = KINDS[self.kind][0](text)
         if self.choices and value not in self.choices:
             raise ValueError(f'is wrong, expected one of {", ".join(self.choices)}')
@@ -254,7 +254,7 @@ class Element:
 
     Attributes:
         name: Its tag.
-        text: What it means.
+        text: Its meaning.
         attributes: Its attributes.
         children: Elements that may stand in it.
         key: Attribute that distinguishes such elements; None where there is one only.

@@ -75,7 +75,7 @@ def _family(kind: str, item: Item) -> ModeFamily:
 
 
 def _check_effects(item: Item, family: ModeFamily) -> None:
-    """Refuse what acts on modes, or on natural modes, where there are none."""
+    """Refuse attributes that act on modes, or on natural modes, where there are none."""
     names = [] if family.size else ['damping_ratio', 'shear_correction']
     if not family.count:
         names += ['boundary', 'basis']

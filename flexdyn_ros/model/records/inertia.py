@@ -178,7 +178,7 @@ def failed_tests(mass: float, moments: Moments) -> dict[str, float]:
 
 
 def failure(test: str, moments: Moments, excess: float) -> str:
-    """Return what is wrong with a body that fails a test by this much of its largest moment."""
+    """Return the fault of a body that fails a test by this much of its largest moment."""
     values = ' '.join(f'{m:.4g}' for m in moments)
     by = f'by {100.0 * excess:.3g} percent of the largest'
     return {

@@ -68,7 +68,7 @@ def reduced(
 
 
 def contradicting_forms(links: Iterable[Link]) -> str:
-    """Return what is wrong with the forms of a robot's links, or nothing."""
+    """Return the fault of the forms of a robot's links, or nothing."""
     forms: dict[str, str] = {}
     for link in links:
         if link.mode_names and link.deflection != 'exact':

@@ -20,7 +20,7 @@ class FreeBase:
     Attributes:
         names: The free coordinates.
         follows: Joints whose positions need not be measured: none.
-        problem: What is wrong with the joints' positions: nothing.
+        problem: The fault of the joints' positions: nothing.
         rest_positions: Joint positions with all coordinates zero, shape (n_positions,).
     """
 

@@ -94,8 +94,8 @@ class ImuGravity:
     right while the base stands or moves evenly. While the IMU is silent the last direction stays.
 
     Attributes:
-        frame: What the log calls the axes.
-        problem: What is wrong with the IMU at present, or None.
+        frame: Name of the axes in the log.
+        problem: The fault of the IMU at present, or None.
     """
 
     frame = 'the world, measured by the IMU'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all nodes share: parameters, description, life cycle with autostart, clean stop."""
+"""Common parts of all nodes: parameters, description, life cycle with autostart, clean stop."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RobotNode(GuardedCallbacks, ABC):
 
     def check_parameters(self, values: Values, changed: set[str]) -> Optional[str]:
         """
-        Return what is wrong with parameter values, or None.
+        Return the fault of parameter values, or None.
 
         Args:
             values: All values as they would become.

@@ -68,7 +68,7 @@ class SensorReadings:
             now: Steady time [s].
 
         Returns:
-            What is wrong with it, by joint.
+            The fault of it, by joint.
         """
         if len(message.position) != len(message.name):
             return {'joint_states': 'dropped: it needs a position of each name'}

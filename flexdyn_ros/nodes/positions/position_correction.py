@@ -45,7 +45,7 @@ def trajectory_points(message: Any) -> TrajectoryPoints:
         message: Fields as trajectory_msgs/JointTrajectory.
 
     Raises:
-        CorrectionRefused: Naming the point and what is wrong with it.
+        CorrectionRefused: Naming the point and the fault of it.
     """
     count = len(message.joint_names)
     if not count or not message.points:

@@ -104,7 +104,7 @@ class ReferenceInput:
 
         Args:
             feed_forward: Computes the torques.
-            limits: What motion is plausible, by joint.
+            limits: Bounds of plausible motion, by joint.
             plausible: The same, of accelerations.
 
         Raises:

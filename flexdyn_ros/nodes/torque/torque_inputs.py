@@ -146,7 +146,7 @@ class TorqueInputs:
         wrenches: Wrenches of the environment.
         base: Acceleration of a prescribed base.
         modes: Estimates of the modes.
-        gravity: What turns gravity to the root frame.
+        gravity: Turns gravity to the root frame.
         differentiator: Estimates accelerations; None where that is not asked for.
     """
 
@@ -187,7 +187,7 @@ class TorqueInputs:
 
         Args:
             feed_forward: Computes the torques.
-            limits: What motion is plausible, by joint.
+            limits: Bounds of plausible motion, by joint.
             plausible: The same, of accelerations.
         """
         p = self._node.parameters
