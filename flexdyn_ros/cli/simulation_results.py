@@ -177,5 +177,5 @@ def print_summary(summary: dict[str, Any]) -> None:
         f'{summary["real_time_factor"]:.3g} (above 1 is faster than real time)'
     )
     names = ', '.join(Path(path).name for path in summary['files'])
-    print(f'wrote {names} to')
+    print(f'wrote {names} into the folder')
     print(summary['folder'])
