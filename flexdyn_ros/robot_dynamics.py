@@ -50,6 +50,20 @@ class Dynamics(Evaluation, ClosedChainMethods):
     Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m]. The environment exerts
     them on the robot at the frame's origin, in root axes.
 
+    Common arguments of the methods:
+
+    - q: configuration, (nq,) [rad | m];
+    - qd, qdd: velocity and acceleration, (nv,) [rad/s | m/s, rad/s^2 | m/s^2];
+    - tau: generalised forces, (nv,) [N m | N];
+    - frame: name of a link, whose origin and axes count;
+    - out: float64 array of the result's shape, or None;
+    - loop_accelerations, loop_forces: by loop, see `ClosedChainMethods`;
+    - base_acceleration: of a prescribed base, (6,) [m/s^2, rad/s^2].
+
+    A wrong shape or type, and a number that is not finite, raise ArgumentError. An unknown frame
+    raises UnknownName. Numbers too large for a finite result raise NonFiniteResult. Formulas and
+    their sources are in docs/explanation/physics.md and in the modules of `dynamics`.
+
     Attributes:
         robot: The robot.
         backend: Name of the backend in use.
@@ -279,6 +293,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
 
+        Their units are [N m | N] and [m/s^2 | rad/s^2].
+
         The joints follow `joint_qdd`, (n_joints,); the modes move freely, without modal forces.
         With loops the actuated joints follow it, and passive joints move as the loops have it.
         `out` is two arrays of these shapes.
@@ -360,7 +376,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         )
 
     def mass_matrix(self, q: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return the mass matrix, (nv, nv)."""
+        """Return the mass matrix, (nv, nv) [kg m^2 | kg m | kg]."""
         return self._evaluate('mass_matrix', (q,), out=out)
 
     @property
@@ -405,10 +421,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return the inertia of a frame's body and all that it carries, moving freely, (6, 6).
 
-        It differs from `composite_inertia`: the joints outside the body and the modes from
-        the body outward, its own included, accelerate without forces. It is Featherstone's
-        articulated body (Mohan and Saha, eq. 38). Rotors of the joints outside count. The body's
-        own joint has no part in it.
+        Units [kg | kg m | kg m^2] and axes are those of `composite_inertia`. The joints outside
+        the body and the modes from the body outward, its own included, accelerate without forces.
+        It is Featherstone's articulated body (Mohan and Saha, eq. 38). Rotors of the joints
+        outside count. The body's own joint has no part in it.
 
         Raises:
             UnknownName: If there is no such frame.
@@ -418,15 +434,15 @@ class Dynamics(Evaluation, ClosedChainMethods):
         return self._evaluate('articulated_inertia', (q,), frame=frame, out=out)
 
     def bias_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
+        """Return gravity, Coriolis, friction and elastic forces together, (nv,) [N m | N]."""
         return self._evaluate('bias_vector', (q, qd), out=out)
 
     def gravity_vector(self, q: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return the forces that hold the robot against gravity, (nv,)."""
+        """Return the forces that hold the robot against gravity, (nv,) [N m | N]."""
         return self._evaluate('gravity_vector', (q,), out=out)
 
     def coriolis_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
+        """Return the forces of Coriolis and centrifugal accelerations, (nv,) [N m | N]."""
         return self._evaluate('coriolis_vector', (q, qd), out=out)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
@@ -436,8 +452,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Passivity-based control needs this one of the matrices with that product. Its entries are
         Christoffel's symbols of the first kind times qd; with body-wise velocities (floating
         joints and quaternions) dM/dt is the rate along the flow. An entry has the units of the
-        same entry of the mass matrix over seconds. With loops it is that of the open tree. The
-        recursion and its source are in `dynamics/coriolis_matrix.py`.
+        same entry of the mass matrix over seconds [kg m^2/s | kg m/s | kg/s]. With loops it is
+        that of the open tree. The recursion and its source are in `dynamics/coriolis_matrix.py`.
 
         Raises:
             NotYetSupported: If a link has rotation="linear".
@@ -451,35 +467,35 @@ class Dynamics(Evaluation, ClosedChainMethods):
         return self._evaluate('coriolis_matrix', (q, qd), out=out)
 
     def friction_vector(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return the losses of the joints: friction, and damping without a spring, (nv,)."""
+        """Return losses of joints: friction, and damping without a spring, (nv,) [N m | N]."""
         return self._evaluate('friction_vector', (qd,), out=out)
 
     def elastic_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return stiffness and damping forces of modes and elastic joints, (nv,)."""
+        """Return stiffness and damping forces of modes and elastic joints, (nv,) [N m | N]."""
         return self._evaluate('elastic_vector', (q, qd), out=out)
 
     def inertia_vector(self, q: ArrayLike, qdd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return M(q) qdd, (nv,)."""
+        """Return M(q) qdd, (nv,) [N m | N]."""
         return self._evaluate('inertia_vector', (q, qdd), out=out)
 
     def external_force_vector(
         self, q: ArrayLike, wrenches: Wrenches, out: Out = None
     ) -> np.ndarray:
-        """Return the forces that wrenches ask for, -J^T w, (nv,)."""
+        """Return the forces that wrenches ask for, -J^T w, (nv,) [N m | N]."""
         return self._evaluate('external_force_vector', (q,), wrenches=wrenches, out=out)
 
     def frame_pose(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:
-        """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
+        """Return the homogeneous transform of a link's frame in the root frame, (4, 4) [m]."""
         return self._evaluate('frame_pose', (q,), frame=frame, out=out)
 
     def jacobian(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:
-        """Return the Jacobian at a frame's origin in root axes, linear rows first, (6, nv)."""
+        """Return the Jacobian at a frame's origin, root axes, (6, nv), linear first [m | -]."""
         return self._evaluate('jacobian', (q,), frame=frame, out=out)
 
     def jacobian_rate_qd(
         self, q: ArrayLike, qd: ArrayLike, frame: str, out: Out = None
     ) -> np.ndarray:
-        """Return dJ/dt qd at a frame's origin in root axes, linear part first, (6,)."""
+        """Return dJ/dt qd at a frame's origin, root axes, (6,), [m/s^2] then [rad/s^2]."""
         return self._evaluate('jacobian_rate_qd', (q, qd), frame=frame, out=out)
 
     @overload
@@ -499,7 +515,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
     def potential_energy(self, q: ArrayLike, out: np.ndarray) -> np.ndarray: ...
 
     def potential_energy(self, q: ArrayLike, out: Out = None) -> Energy:
-        """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
+        """Return gravity's energy, zero at the root frame's origin, and elastic energy, () [J]."""
         return self._evaluate('potential_energy', (q,), out=out)
 
     @overload
@@ -522,7 +538,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         out: Outs = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return d tau / dq, d tau / d qd and d tau / d qdd, the mass matrix, (nv, nv) each.
+        Return d tau / dq, d tau / d qd and d tau / d qdd, (nv, nv) each [N m | N per q, qd, qdd].
 
         Column k of the first is for a displacement of velocity coordinate k. That is one of q
         itself, but of a quaternion a rotation vector, and of a floating joint's position a
@@ -538,7 +554,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         out: Outs = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return d qdd / dq, d qdd / d qd and d qdd / d tau, (nv, nv) each.
+        Return d qdd / dq, d qdd / d qd and d qdd / d tau, (nv, nv) [rad/s^2 | m/s^2 per each].
 
         Positions are displaced as by `inverse_dynamics_derivatives`.
 
@@ -554,7 +570,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         wrenches: Wrenches = None, out: Out = None,
     ) -> np.ndarray:
         """
-        Return the derivatives of joint torques and modal forces by parameters, (nv, n).
+        Return derivatives of joint torques and modal forces by parameters, (nv, n) [N m | N each].
 
         Args:
             q: Configuration, (nq,).
@@ -580,7 +596,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         wrenches: Wrenches = None, out: Out = None,
     ) -> np.ndarray:
         """
-        Return the derivatives of accelerations by parameters of the model, (nv, n).
+        Return the derivatives of accelerations by parameters, (nv, n) [rad/s^2 | m/s^2 each].
 
         The parameters are those of `inverse_dynamics_parameter_derivatives`.
 
@@ -627,7 +643,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         self._change_loads()
 
     def clear_payload(self, link: Optional[str] = None) -> None:
-        """Return the payload of one link, or of all, to that of the description."""
+        """Return the payload of a link, or all, to the description's, or raise UnknownName."""
         declared = {payload.link: payload.inertia for payload in self.robot.payloads}
         kept = {}
         if link is not None:
@@ -639,7 +655,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         self._change_loads()
 
     def set_gravity(self, vector: ArrayLike) -> None:
-        """Set the acceleration of gravity in the root frame, (3,) [m/s^2]."""
+        """Set the acceleration of gravity, `vector` (3,) in the root frame [m/s^2]."""
         self._gravity = real_vector('vector', vector, 3)
         self._change_loads()
 

@@ -88,7 +88,7 @@ class Identification:
 
     Attributes:
         model: The unknown parameters.
-        values: Their values, (p,).
+        values: Their values, (p,) [kg, m, N, N m, s; see `parameters`].
         deviations: Their standard deviations, (p,).
         shapes: Shape of the friction of each joint.
         path: The signal path.

@@ -30,7 +30,11 @@ LARGEST = (1e4, 1e4, 1e6)  # plausible position, velocity, acceleration
 
 
 class CorrectionRefused(FlexdynError):
-    """A trajectory has no corrected positions within the bounds."""
+    """
+    A trajectory has no corrected positions within the bounds.
+
+    The message names joint, value [rad | m], time [s] and remedy.
+    """
 
 
 @dataclass(frozen=True)
