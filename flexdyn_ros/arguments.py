@@ -80,7 +80,7 @@ def target(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     if out.shape != shape:
         raise ArgumentError('out', f'has shape {out.shape}, expected {shape}')
     if not out.flags.writeable:
-        raise ArgumentError('out', 'is read-only')
+        raise ArgumentError('out', 'is read-only, expected a writeable array')
     return out
 
 
@@ -123,7 +123,8 @@ def refuse_infinite(argument: str, numbers: np.ndarray) -> None:
     finite = np.isfinite(numbers)
     if not finite.all():
         where = np.argwhere(~finite)[0].tolist() if numbers.ndim else ''
-        raise ArgumentError(argument, f'has a value that is not finite {where}'.rstrip())
+        raise ArgumentError(
+            argument, f'has a value that is not finite {where}'.rstrip() + '. Check its source')
 
 
 def _array(argument: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -144,7 +145,7 @@ def refuse_signature(argument: str, function: Callable[..., Any], given: Sequenc
         signature(function).bind(*given)
     except TypeError:
         raise ArgumentError(
-            argument, f'is a function that does not take ({", ".join(given)})') from None
+            argument, f'is a function of other arguments, expected ({", ".join(given)})') from None
     except ValueError:
         pass  # a function of C, whose arguments Python does not have
 

@@ -211,7 +211,7 @@ def _sample_rows(
         if count is not None and len(rows) != count:
             first = next(iter(found))
             raise ArgumentError(
-                name, f'has {len(rows)} samples, and "{first}" has {count}'
+                name, f'has {len(rows)} samples, expected {count} as in "{first}"'
             )
         count, found[name] = len(rows), rows
     return found

@@ -116,7 +116,7 @@ class CheckedArguments:
         Return what a computation gives, numbers or a tuple of them.
 
         Args:
-            name: What is computed.
+            name: The computation.
             given: Its vectors by name.
             wrenches: Its wrenches.
             compute: Computes it.
@@ -176,11 +176,12 @@ def payload_body(mass: Any, com: Any, inertia: Any) -> Inertia:
     moments = real_matrix('inertia', inertia, (3, 3))
     scale = max(np.abs(moments).max(), np.finfo(float).tiny)
     if np.abs(moments - moments.T).max() > SYMMETRY * scale:
-        raise ArgumentError('inertia', 'is not symmetric')
-    problem = inertia_problem(mass, moments, ('positive',))
-    if problem is not None:
-        raise ArgumentError('inertia', f'is impossible: {problem}')
-    doubt = inertia_problem(mass, moments, ('triangle',))
-    if doubt is not None:
-        _logger.warning('The inertia of a payload is doubtful: %s.', doubt)
+        raise ArgumentError(
+            'inertia', 'is not symmetric, expected equal entries across the diagonal')
+    advice = inertia_problem(mass, moments, ('positive',))
+    if advice is not None:
+        raise ArgumentError('inertia', f'is impossible: {advice}')
+    advice = inertia_problem(mass, moments, ('triangle',))
+    if advice is not None:
+        _logger.warning('The inertia of a payload is doubtful: %s.', advice)
     return Inertia(mass, (x, y, z), symmetric_matrix3(moments))

@@ -3,8 +3,8 @@
 Compiled calls as attributes of one Dynamics, which go before its methods.
 
 A plain call (vectors of floats of the right length, at most one wrench, `out`) goes from CPython
-into the extension and from there into compiled code. All other calls go to the method as it is
-written in the class, which checks, computes and raises errors. The class is never changed.
+into the extension. That calls compiled code. All other calls go to the method as it is written in
+the class, which checks, computes and raises errors. The class is never changed.
 """
 
 from __future__ import annotations

@@ -14,11 +14,11 @@ class ModelError(FlexdynError):
     A robot description or its extension is wrong.
 
     Attributes:
-        problem: What is wrong, with the offending value.
+        problem: The fault, with the offending value.
         file: Path of the description, or "<text>" when it came as text.
         element: The XML element, such as "flexible_link" or "joint".
         name: The name of the link, joint or loop concerned.
-        advice: What the user should do next.
+        advice: The next step for the user.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class UnknownName(FlexdynError):
     A link, joint, frame or coordinate that the robot does not have.
 
     Attributes:
-        kind: What was looked up, such as "link".
+        kind: The kind of name, such as "link".
         name: The name asked for.
         known: The names that exist.
     """
@@ -71,7 +71,7 @@ class ArgumentError(FlexdynError, ValueError):
 
     Attributes:
         argument: The name of the argument.
-        problem: What is wrong with it.
+        problem: The fault of it.
     """
 
     def __init__(self, argument: str, problem: str):
@@ -84,7 +84,7 @@ class NonFiniteResult(FlexdynError, ArithmeticError):
     Finite arguments have no finite result: numbers on the way are too large.
 
     Attributes:
-        function: What was computed.
+        function: The computed function.
         argument: The largest number among the arguments, such as "qd[2]".
         value: That number.
     """
@@ -103,7 +103,7 @@ class FileNotWritten(FlexdynError, OSError):
 
     Attributes:
         path: The file.
-        reason: What the system reports.
+        reason: The reason that the system reports.
         exit_code: Of the command line: the call is wrong, not the model.
     """
 
@@ -111,7 +111,7 @@ class FileNotWritten(FlexdynError, OSError):
 
     def __init__(self, path: str, reason: str):
         self.path, self.reason = path, reason
-        super().__init__(f'{path} cannot be written: {reason}.')
+        super().__init__(f'{path} cannot be written: {reason}. Check space and permissions.')
 
 
 class LoopsCannotClose(FlexdynError):
@@ -120,7 +120,7 @@ class LoopsCannotClose(FlexdynError):
 
     Attributes:
         loop: The loop that stays open the most.
-        gaps: What is left open in each constrained direction, by `<loop>/tx` [m | rad].
+        gaps: The gap in each constrained direction, by `<loop>/tx` [m | rad].
     """
 
     def __init__(self, loop: str, gaps: dict[str, float], advice: str):

@@ -82,9 +82,9 @@ class Evaluation(CheckedArguments):
         base: Optional[Sequence[float]] = None,
     ) -> Any:
         """
-        Return what a function gives: checked arguments, the backend, results in arrays.
+        Return the results of a function: checked arguments, the backend, results in arrays.
 
-        `loop_inputs` is what is given about loops, `base` the acceleration of a prescribed base.
+        `loop_inputs` are accelerations and forces of loops, `base` that of a prescribed base.
         """
         function = FUNCTIONS[name]
         if function.of_frame:
@@ -143,7 +143,7 @@ class Evaluation(CheckedArguments):
     def _loop_inputs(
         self, accelerations: Optional[Mapping[str, Any]], forces: Optional[Mapping[str, Any]]
     ) -> Optional[LoopInputs]:
-        """Return what is given about loops, None for a robot without."""
+        """Return the given accelerations and forces of loops, None for a robot without."""
         return None if self._closed is None else self._closed.inputs(accelerations, forces)
 
     def _replaces(self, name: str) -> bool:
@@ -159,8 +159,8 @@ class Evaluation(CheckedArguments):
             wrenches: Constant wrenches, see `Dynamics`; they become constants of the function.
 
         Returns:
-            None where the backend is not "c", a subclass replaces the method, or compiled code
-            does not solve a function of a robot with loops.
+            None where the backend is not "c", or a subclass replaces the method. Also where
+            compiled code does not solve a function of a robot with loops.
         """
         backend = self._backend
         plain = self._is_compiled(name) and not self._replaces(name)

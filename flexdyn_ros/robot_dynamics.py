@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Dynamics: what users call. It checks arguments and leaves the numbers to a backend.
+Dynamics: the public functions of a robot. It checks arguments and leaves the numbers to a backend.
 
 The methods about loops stand in `closed_chains/methods.py`.
 """
@@ -47,8 +47,22 @@ class Dynamics(Evaluation, ClosedChainMethods):
     modes (`robot.coordinate_names`). Arguments may be numpy arrays, sequences or buffers such
     as array.array; every numeric method writes into `out` where one is given.
 
-    Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m] that the
-    environment exerts on the robot at the frame's origin, in root axes.
+    Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m]. The environment exerts
+    them on the robot at the frame's origin, in root axes.
+
+    Common arguments of the methods:
+
+    - q: configuration, (nq,) [rad | m];
+    - qd, qdd: velocity and acceleration, (nv,) [rad/s | m/s, rad/s^2 | m/s^2];
+    - tau: generalised forces, (nv,) [N m | N];
+    - frame: name of a link, whose origin and axes count;
+    - out: float64 array of the result's shape, or None;
+    - loop_accelerations, loop_forces: by loop, see `ClosedChainMethods`;
+    - base_acceleration: of a prescribed base, (6,) [m/s^2, rad/s^2].
+
+    A wrong shape or type, and a number that is not finite, raise ArgumentError. An unknown frame
+    raises UnknownName. Numbers too large for a finite result raise NonFiniteResult. Formulas and
+    their sources are in docs/explanation/physics.md and in the modules of `dynamics`.
 
     Attributes:
         robot: The robot.
@@ -77,15 +91,16 @@ class Dynamics(Evaluation, ClosedChainMethods):
             robot: From `load_robot`.
             backend: "reference" (the algorithms as written; for studies over many robots),
                 "python" (the exported Python, run by CPython), "c" (the exported C, compiled), or
-                "auto": "c" where there is a compiler, otherwise "python". Code is generated at a
-                function's first call and kept on disk. "auto" does so up to 40 coordinates, for
-                derivatives up to 12; beyond that the reference answers until `compile` is called.
+                "auto". "auto" is "c" where there is a compiler, otherwise "python". Code is
+                generated at a function's first call and kept on disk. "auto" does so up to 40
+                coordinates, for derivatives up to 12; beyond that the reference answers until
+                `compile` is called.
             patient: Deprecated, without effect.
             formulation: "recursive" (Newton-Euler, composite and articulated bodies), or
                 "kinematic_influence" (Graves: Jacobians of points, projection on them), which
                 gives the same numbers by another way, slower: a check, on the reference backend.
-            approximations: Names of what the second formulation shall approximate as its paper
-                does, none by default: "undeformed_inertia", "lumped_mass", "printed_recursion",
+            approximations: Approximations of its paper that the second formulation makes, none by
+                default: "undeformed_inertia", "lumped_mass", "printed_recursion",
                 see `dynamics/influence/model.py`.
             loop_tolerance: See the attribute.
 
@@ -99,8 +114,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
             raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
         if patient is not None:
             warnings.warn(
-                'The argument "patient" of Dynamics is deprecated and has no effect. Functions '
-                'are compiled at their first call, or by Dynamics.compile',
+                'The argument "patient" of Dynamics is deprecated and has no effect. Use '
+                'Dynamics.compile',
                 DeprecationWarning, stacklevel=2,
             )
         super().__init__(robot)
@@ -144,7 +159,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Generate and compile functions now.
 
-        They answer from then on, whatever the number of coordinates. The backend "reference" has
+        They answer from then on, for any number of coordinates. The backend "reference" has
         nothing to compile.
 
         Args:
@@ -220,7 +235,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return the accelerations of joints and modes under forces tau, (nv,).
 
-        With loops they meet the constraints; `constraint_forces` gives what that takes.
+        With loops they meet the constraints; `constraint_forces` returns the forces for that.
 
         Args:
             q: Configuration, (nq,).
@@ -229,8 +244,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
             wrenches: See the class.
             out: Where to write the result.
             method: "recursive" (O(n); robots with mimic joints take the other way), "cholesky"
-                (mass matrix and its factors), or "auto" (of generated code the one with fewer
-                operations, otherwise "recursive"). With loops there is one way, and with the
+                (mass matrix and its factors), or "auto". "auto" is the one with fewer operations
+                of generated code, otherwise "recursive". With loops there is one way, and with the
                 kinematic influence the mass matrix.
             base_acceleration: Rates of the six base velocities of a robot with <base
                 motion="prescribed"/>, (6,) [m/s^2, rad/s^2]. The first six entries of tau are
@@ -278,6 +293,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
 
+        Their units are [N m | N] and [m/s^2 | rad/s^2].
+
         The joints follow `joint_qdd`, (n_joints,); the modes move freely, without modal forces.
         With loops the actuated joints follow it, and passive joints move as the loops have it.
         `out` is two arrays of these shapes.
@@ -301,9 +318,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Springs and the loads of the joint motion balance, modal rates and accelerations being
         zero; the elastic balance and its source are in `dynamics/modal_motion.py`. Six steps of
-        Newton's method find it. The last of these steps, (n_modes,), bounds the error: one that
-        is not small against the deflection means that the loads are near those of buckling.
-        `QuasiStatic` iterates until it converges, or raises.
+        Newton's method find it. The last of these steps, (n_modes,), bounds the error. Where it is
+        not small against the deflection, the loads are near those of buckling. `QuasiStatic`
+        iterates until it converges, or raises.
 
         Args:
             joint_q: Joint positions, (nq - n_modes,) [rad, m].
@@ -344,8 +361,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
             modal_state: Modal deflections, their rates, accelerations, and the accelerations that
                 the method averages, (4 n_modes,), at the begin of the step. Start with the
                 accelerations of `hybrid_dynamics`, and averages that equal them.
-            step: Its size [s], and the spectral radius, the share of its amplitude that very fast
-                vibration keeps in a step, from 0 to 1, such as 0.9.
+            step: Its size [s], and the spectral radius from 0 to 1, such as 0.9. That is the share
+                of its amplitude that very fast vibration keeps in a step.
             wrenches: See `Dynamics`.
             out: Two arrays, (n_joints,) and (4 n_modes,).
 
@@ -359,7 +376,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         )
 
     def mass_matrix(self, q: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return the mass matrix, (nv, nv)."""
+        """Return the mass matrix, (nv, nv) [kg m^2 | kg m | kg]."""
         return self._evaluate('mass_matrix', (q,), out=out)
 
     @property
@@ -388,8 +405,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return the inertia of a frame's body and all that it carries, held stiff, (6, 6).
 
-        It takes the twist [m/s, rad/s] of the frame, linear rows first, to momentum [kg m/s,
-        kg m^2/s], all at the frame's origin in its axes. Its blocks are in kg, kg m and kg m^2.
+        It takes the twist [m/s, rad/s] of the frame, linear rows first, to momentum [kg m/s, kg
+        m^2/s]. All are at the frame's origin in its axes. Its blocks are in kg, kg m and kg m^2.
         The body is all that fixed joints join to the frame's link. Deflections count and are held
         (the composite body of Walker and Orin, 1982, and of Mohan and Saha, eq. 31). Rotors do not
         count.
@@ -404,10 +421,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return the inertia of a frame's body and all that it carries, moving freely, (6, 6).
 
-        It differs from `composite_inertia`: the joints outside the body and the modes from
-        the body outward, its own included, accelerate without forces. It is Featherstone's
-        articulated body (Mohan and Saha, eq. 38). Rotors of the joints outside count. The body's
-        own joint has no part in it.
+        Units [kg | kg m | kg m^2] and axes are those of `composite_inertia`. The joints outside
+        the body and the modes from the body outward, its own included, accelerate without forces.
+        It is Featherstone's articulated body (Mohan and Saha, eq. 38). Rotors of the joints
+        outside count. The body's own joint has no part in it.
 
         Raises:
             UnknownName: If there is no such frame.
@@ -417,15 +434,15 @@ class Dynamics(Evaluation, ClosedChainMethods):
         return self._evaluate('articulated_inertia', (q,), frame=frame, out=out)
 
     def bias_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
+        """Return gravity, Coriolis, friction and elastic forces together, (nv,) [N m | N]."""
         return self._evaluate('bias_vector', (q, qd), out=out)
 
     def gravity_vector(self, q: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return the forces that hold the robot against gravity, (nv,)."""
+        """Return the forces that hold the robot against gravity, (nv,) [N m | N]."""
         return self._evaluate('gravity_vector', (q,), out=out)
 
     def coriolis_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
+        """Return the forces of Coriolis and centrifugal accelerations, (nv,) [N m | N]."""
         return self._evaluate('coriolis_vector', (q, qd), out=out)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
@@ -435,8 +452,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Passivity-based control needs this one of the matrices with that product. Its entries are
         Christoffel's symbols of the first kind times qd; with body-wise velocities (floating
         joints and quaternions) dM/dt is the rate along the flow. An entry has the units of the
-        same entry of the mass matrix over seconds. With loops it is that of the open tree. The
-        recursion and its source are in `dynamics/coriolis_matrix.py`.
+        same entry of the mass matrix over seconds [kg m^2/s | kg m/s | kg/s]. With loops it is
+        that of the open tree. The recursion and its source are in `dynamics/coriolis_matrix.py`.
 
         Raises:
             NotYetSupported: If a link has rotation="linear".
@@ -450,35 +467,35 @@ class Dynamics(Evaluation, ClosedChainMethods):
         return self._evaluate('coriolis_matrix', (q, qd), out=out)
 
     def friction_vector(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return the losses of the joints: friction, and damping without a spring, (nv,)."""
+        """Return losses of joints: friction, and damping without a spring, (nv,) [N m | N]."""
         return self._evaluate('friction_vector', (qd,), out=out)
 
     def elastic_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return stiffness and damping forces of modes and elastic joints, (nv,)."""
+        """Return stiffness and damping forces of modes and elastic joints, (nv,) [N m | N]."""
         return self._evaluate('elastic_vector', (q, qd), out=out)
 
     def inertia_vector(self, q: ArrayLike, qdd: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return M(q) qdd, (nv,)."""
+        """Return M(q) qdd, (nv,) [N m | N]."""
         return self._evaluate('inertia_vector', (q, qdd), out=out)
 
     def external_force_vector(
         self, q: ArrayLike, wrenches: Wrenches, out: Out = None
     ) -> np.ndarray:
-        """Return the forces that wrenches ask for, -J^T w, (nv,)."""
+        """Return the forces that wrenches ask for, -J^T w, (nv,) [N m | N]."""
         return self._evaluate('external_force_vector', (q,), wrenches=wrenches, out=out)
 
     def frame_pose(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:
-        """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
+        """Return the homogeneous transform of a link's frame in the root frame, (4, 4) [m]."""
         return self._evaluate('frame_pose', (q,), frame=frame, out=out)
 
     def jacobian(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:
-        """Return the Jacobian at a frame's origin in root axes, linear rows first, (6, nv)."""
+        """Return the Jacobian at a frame's origin, root axes, (6, nv), linear first [m | -]."""
         return self._evaluate('jacobian', (q,), frame=frame, out=out)
 
     def jacobian_rate_qd(
         self, q: ArrayLike, qd: ArrayLike, frame: str, out: Out = None
     ) -> np.ndarray:
-        """Return dJ/dt qd at a frame's origin in root axes, linear part first, (6,)."""
+        """Return dJ/dt qd at a frame's origin, root axes, (6,), [m/s^2] then [rad/s^2]."""
         return self._evaluate('jacobian_rate_qd', (q, qd), frame=frame, out=out)
 
     @overload
@@ -498,7 +515,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
     def potential_energy(self, q: ArrayLike, out: np.ndarray) -> np.ndarray: ...
 
     def potential_energy(self, q: ArrayLike, out: Out = None) -> Energy:
-        """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
+        """Return gravity's energy, zero at the root frame's origin, and elastic energy, () [J]."""
         return self._evaluate('potential_energy', (q,), out=out)
 
     @overload
@@ -521,7 +538,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         out: Outs = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return d tau / dq, d tau / d qd and d tau / d qdd, the mass matrix, (nv, nv) each.
+        Return d tau / dq, d tau / d qd and d tau / d qdd, (nv, nv) each [N m | N per q, qd, qdd].
 
         Column k of the first is for a displacement of velocity coordinate k. That is one of q
         itself, but of a quaternion a rotation vector, and of a floating joint's position a
@@ -537,7 +554,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         out: Outs = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return d qdd / dq, d qdd / d qd and d qdd / d tau, (nv, nv) each.
+        Return d qdd / dq, d qdd / d qd and d qdd / d tau, (nv, nv) [rad/s^2 | m/s^2 per each].
 
         Positions are displaced as by `inverse_dynamics_derivatives`.
 
@@ -553,7 +570,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         wrenches: Wrenches = None, out: Out = None,
     ) -> np.ndarray:
         """
-        Return the derivatives of joint torques and modal forces by parameters, (nv, n).
+        Return derivatives of joint torques and modal forces by parameters, (nv, n) [N m | N each].
 
         Args:
             q: Configuration, (nq,).
@@ -561,8 +578,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
             qdd: Acceleration, (nv,).
             parameters: Names as of the arguments of generated code: "<link>/mass", "<link>/com"
                 (3 columns), "<link>/inertia" (6 columns: xx yy zz xy xz yz), "<joint>/viscous",
-                "<joint>/coulomb", "<joint>/rotor_inertia", "<joint>/stiffness",
-                "<joint>/damping", "<mode>/stiffness", "<mode>/damping".
+                "<joint>/coulomb", "<joint>/rotor_inertia". Springs and modes have
+                "<joint>/stiffness", "<joint>/damping", "<mode>/stiffness", "<mode>/damping".
             wrenches: See the class.
             out: Where to write the result.
 
@@ -579,7 +596,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         wrenches: Wrenches = None, out: Out = None,
     ) -> np.ndarray:
         """
-        Return the derivatives of accelerations by parameters of the model, (nv, n).
+        Return the derivatives of accelerations by parameters, (nv, n) [rad/s^2 | m/s^2 each].
 
         The parameters are those of `inverse_dynamics_parameter_derivatives`.
 
@@ -626,7 +643,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         self._change_loads()
 
     def clear_payload(self, link: Optional[str] = None) -> None:
-        """Return the payload of one link, or of all, to what the description declares."""
+        """Return the payload of a link, or all, to the description's, or raise UnknownName."""
         declared = {payload.link: payload.inertia for payload in self.robot.payloads}
         kept = {}
         if link is not None:
@@ -638,7 +655,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         self._change_loads()
 
     def set_gravity(self, vector: ArrayLike) -> None:
-        """Set the acceleration of gravity in the root frame, (3,) [m/s^2]."""
+        """Set the acceleration of gravity, `vector` (3,) in the root frame [m/s^2]."""
         self._gravity = real_vector('vector', vector, 3)
         self._change_loads()
 
@@ -727,6 +744,6 @@ def _checked_approximations(
     elif any(found):
         raise ArgumentError(
             'approximations', f'are those of formulation="{INFLUENCE}", and formulation is '
-            f'"{formulation}"',
+            f'"{formulation}". Omit them',
         )
     return found

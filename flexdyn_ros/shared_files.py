@@ -14,9 +14,9 @@ def shared_folder() -> Path:
     """
     Return the folder that holds urdf/, launch/, config/ and rviz/ of this package.
 
-    In a checkout, which an editable install and a symlinked workspace lead to, it is the folder
-    of the sources. An installed package lies somewhere below its prefix, and its shared files
-    are in share/flexdyn_ros of that prefix; pip, colcon and Debian packages agree on that.
+    In a checkout, which an editable install and a symlinked workspace lead to, it is the folder of
+    the sources. An installed package lies somewhere below its prefix, and its shared files are in
+    share/flexdyn_ros of that prefix. Pip, colcon and Debian packages agree on that.
 
     Raises:
         FlexdynError: The package was installed without them.

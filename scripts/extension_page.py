@@ -51,18 +51,18 @@ attribute without a default has no effect while it is omitted.
 _INERTIA = """\
 ## How a beam shares the link's `<inertial>`
 
-`flexdyn flex` writes a first `<flexible_link>` for a link, from its lowest frequency, the
-stiffness of its tip, or a tube or box of a material.
+`flexdyn flex` writes a first `<flexible_link>` for a link. Its data are the lowest frequency, the
+stiffness of the tip, or a tube or box of a material.
 
 Without `<inertial>` the beam provides the whole inertia of the link.
 
 A beam without `mass`, `density` and `linear_density` takes the largest share of the mass of
 `<inertial>` whose remainder is still a real body. The share is 1 / lambda_max(J^-1 B), and at
-most 1. J is the pseudo-inertia of the link, B that of the beam at the mass of the link, both 4x4
-(Wensing, Kim and Slotine 2018, "Linear matrix inequalities for physically consistent inertial
-parameter identification"). The remainder is a rigid body fixed in the link frame. Mass, centre of
-mass and inertia of the undeformed link are exactly those of `<inertial>`. `flexdyn check` and
-`flexdyn info` print the share. An `<inertial>` that no real body has is an error.
+most 1. J is the pseudo-inertia of the link, B that of the beam at the mass of the link, both 4x4.
+The source is Wensing, Kim and Slotine 2018, "Linear matrix inequalities for physically consistent
+inertial parameter identification". The remainder is a rigid body fixed in the link frame. Mass,
+centre of mass and inertia of the undeformed link are exactly those of `<inertial>`. `flexdyn
+check` and `flexdyn info` print the share. An `<inertial>` that no real body has is an error.
 `remainder="tip"` fixes the remainder to the last cross-section instead, `"both"` half of it.
 `distribution="fit"` makes the share larger, as the mass per length may be linear, up to twice its
 mean at one end. The stiffness stays uniform.

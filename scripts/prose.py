@@ -2,8 +2,9 @@
 """
 Check the English of documents and docstrings: `scripts/env.sh python scripts/prose.py [FILE ...]`.
 
-The subject is a component and the verb the field's. A sentence has at most 25 words. Code,
-pictures, quotations and cited works are left out.
+The subject is a component and the verb the field's. A sentence has at most 25 words, counted as
+a reader does: numbers, names in code, quotations, items of lists and cells of tables count. Lists
+of numbers and formulas are no prose. Blocks of code are left out, and works cited in docstrings.
 """
 
 import ast
@@ -34,6 +35,7 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
 
 
 _NO_PROSE = re.compile(r'\s*([#>]|!\[|\.\. |[-=~^]{3,})|    ')
+_WORD = re.compile(r"\W*(?:[Aa]|[A-Za-z][a-z'-]+)\W*")
 _CITATION = r'\([^()]*\b(?:18|19|20)\d\d\b[^()]*\)'
 _SECTION = re.compile(r'^(?=(?:Args|Attributes|Raises|Returns|Yields):$)', re.MULTILINE)
 
@@ -44,11 +46,12 @@ def _blank(found: re.Match) -> str:
 
 def faults(text: str) -> Iterator[tuple[int, str]]:
     """Yield line and fault of each sentence that breaks a rule."""
-    plain = re.sub(rf'`[^`]+`|{_CITATION}|\[[^]\[]*\](?=\s|$)|"[^"\n]*"', _blank, text)
-    for line, sentence in sentences(re.sub(r'\]\([^)]*\)', ']', plain)):
-        words = re.findall(r"(?<![\w^*/])(?:[Aa]|[A-Za-z][a-z'-]+)(?![\w^*/(])", sentence)
-        if len(words) > MOST_WORDS:
+    for line, sentence in sentences(re.sub(r'\]\([^)]*\)', ']', text)):
+        words = re.findall(r'\S*\w\S*', sentence)
+        prose = [word for word in words if _WORD.fullmatch(word)]
+        if len(words) > MOST_WORDS and 2 * len(prose) > len(words):
             yield line, f'{len(words)} words: {" ".join(words[:6])} ...'
+    plain = re.sub(rf'`[^`]+`|{_CITATION}|\[[^]\[]*\](?=\s|$)|"[^"\n]*"', _blank, text)
     for found in BANNED.finditer(plain):
         yield plain.count('\n', 0, found.start()) + 1, f'"{found.group()}"'
 
@@ -65,7 +68,8 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
             # What is indented in a section is prose, elsewhere it is code.
             prose, *sections = _SECTION.split(text, maxsplit=1)
             if prose:
-                yield node.body[0].lineno, prose + ''.join(map(_items, sections))
+                text = prose + ''.join(map(_items, sections))
+                yield node.body[0].lineno, re.sub(_CITATION, _blank, text)
 
 
 def _items(section: str) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package's public names, which are imported when they are first used."""
 
+import inspect
 from pathlib import Path
 import pydoc
 import re
@@ -37,6 +38,21 @@ def test_help_lists_every_public_name_in_a_group():
         *flexdyn_ros.__all__[1:], *(f'Dynamics.{name}' for name in methods),
     }
     assert pydoc.render_doc(flexdyn_ros).index('Closed chains:') < 5000
+
+
+@pytest.mark.parametrize('name', [
+    name for name, method in inspect.getmembers(flexdyn_ros.Dynamics, inspect.isfunction)
+    if name[0] != '_' and 'out' in inspect.signature(method).parameters
+])
+def test_docstrings_of_numeric_methods_have_shapes_and_units(name):
+    """Arguments and errors that all have in common are in the docstring of the class."""
+    text = inspect.getdoc(getattr(flexdyn_ros.Dynamics, name)) + '\n'
+    assert re.search(r'\((?:n\w+|[2-9](?:, |,)|\)).*?|\(\)', text), 'no shape'
+    assert re.search(r'\[[^]]*(?:\b(?:N|J|W|m|kg|rad)\b|-)[^]]*\]', text), 'no unit'
+    common = inspect.getdoc(flexdyn_ros.Dynamics)
+    for argument in inspect.signature(getattr(flexdyn_ros.Dynamics, name)).parameters:
+        documented = re.compile(rf'\b{argument}\b', re.IGNORECASE)
+        assert argument == 'self' or documented.search(text) or documented.search(common)
 
 
 def test_a_name_is_the_one_of_its_module():

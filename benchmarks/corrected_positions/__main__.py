@@ -75,11 +75,10 @@ def page() -> str:
         'the correction helps.', '',
         'The arm is a UR5e with six elastic joints and 5 kg at the tool, on a path of one second '
         'with four',
-        'continuous derivatives. Universal Robots publishes no stiffness. Assumed are '
-        '12, 12, 10, 4, 4', 'and 4 kN m/rad from base to tool, of the order measured on '
-        'strain-wave drives of this size, and', 'dampers of 10, 10, 8, 3, 3 and 3 N m s/rad. '
-        'The motors stand where they are commanded. Links are', "Pinocchio's, and scipy "
-        'integrates.', '',
+        'continuous derivatives. Universal Robots publishes no stiffness. Assumed are 12, 12, 10, '
+        '4, 4', 'and 4 kN m/rad from base to tool, as measured on strain-wave drives of this '
+        'size. The dampers are', '10, 10, 8, 3, 3 and 3 N m s/rad. The motors stand where they '
+        "are commanded. Links are Pinocchio's,", 'and scipy integrates.', '',
         f'Without correction the tip ends {1e3 * before.static:.2f} mm from where the rigid '
         f"arm's would. It", f'swings by {1e6 * before.vibration:.1f} um afterwards, and is up to '
         f'{1e3 * before.moving:.2f} mm away on the way.', '',

@@ -103,11 +103,12 @@ def page(samples: int) -> str:
     """Return the page."""
     lines = [
         '# Paths of the tip: exact and wrong models', '',
-        'Written by `python -m benchmarks.tip_tracking`. Each number is what rigid feed-forward '
-        'has over', 'what [stable inversion](tip_tracking.md) has, under the same PD controllers. '
-        'Residual vibration is', 'the largest distance of the tip from its mean after the '
-        'reference ends, for as long as the path', f'lasts. The wrong plants are {samples} '
-        'seeded samples: each mass, stiffness and damping differs from', 'the model by up to 5 %.',
+        'Written by `python -m benchmarks.tip_tracking`. Each number is the error of rigid '
+        'feed-forward over', 'that of [stable inversion](tip_tracking.md), under the same PD '
+        'controllers. Residual vibration is', 'the largest distance of the tip from its mean '
+        'after the reference ends, for as long as the path',
+        f'lasts. The wrong plants are {samples} seeded samples: each mass, stiffness and damping '
+        'differs from', 'the model by up to 5 %.',
         '', '| arm | gains kp, kd | vibration, exact | wrong: median | worst | tip error, exact | '
         'wrong: median | worst |', '|---|---|---|---|---|---|---|---|']
     for case in cases():

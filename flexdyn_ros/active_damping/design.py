@@ -42,7 +42,7 @@ AMPLITUDE = 2e-3  # of the vibration whose torque is printed [m]
 @dataclass(frozen=True)
 class DampedMode:
     """
-    What active damping makes of one mode.
+    One mode under active damping.
 
     Attributes:
         frequency: Under the joint loop [Hz].
@@ -142,7 +142,7 @@ def damping_controller(
         kd: The same for velocities, (n_joints,) [N m s/rad | N s/m].
         period: Of the controller [s].
         delay: Measured, from a reading to the torque that it makes [s]; counted in whole periods.
-        sensors: What is read; None takes the <sensor> elements, or encoders on all motors.
+        sensors: The sensors; None takes the <sensor> elements, or encoders on all motors.
         modes: How many of the lowest lightly damped modes are damped.
         actuators: Joint that damps each mode; None chooses them.
         in_drives: Whether the joint loop acts in the drives, without the delay.
@@ -151,8 +151,8 @@ def damping_controller(
     Raises:
         ArgumentError: An argument has the wrong shape or range, or an actuator is no joint.
         NotYetSupported: The robot has loops, a moving base, or joints of several axes.
-        FlexdynError: An actuator has no effort interface, no mode is lightly damped, or no design
-            keeps the bounds of `design_search.py` within 0.05 rad or m of each joint.
+        FlexdynError: An actuator has no effort interface, or no mode is lightly damped. Or no
+            design keeps the bounds of `design_search.py` within 0.05 rad or m of each joint.
     """
     require_dynamics(dyn)
     robot = dyn.robot
@@ -205,8 +205,8 @@ def damping_controller(
 def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes:
     if not 1 <= count <= len(found.poles):
         raise ArgumentError(
-            'modes', f'is {count}, and under this joint loop {len(found.poles)} modes have a '
-            'damping ratio below 0.1')
+            'modes', f'is {count}, expected at most {len(found.poles)}: under this joint loop '
+            'other modes have a damping ratio above 0.1')
     chosen = ArmModes(found.poles[:count], found.shapes[:, :count], found.filters[:count])
     highest = float(chosen.rates[-1] / (2.0 * np.pi))
     if highest * period * LEAST_SAMPLES > 1.0:
@@ -264,7 +264,8 @@ def _refuse_unsuitable(robot: Robot) -> None:
     if robot.loops or several or robot.base_motion != 'fixed':
         raise NotYetSupported(
             f'Robot "{robot.name}" has loops, joints of several axes or a base that moves. '
-            'Active damping is for trees of joints with one axis each, on a fixed base')
+            'Active damping is for trees of joints with one axis each, on a fixed base',
+            advice='Convert other joints to fixed ones, or use corrected_positions')
 
 
 def _refuse_without_effort(robot: Robot, names: Sequence[str]) -> None:

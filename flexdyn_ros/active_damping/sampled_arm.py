@@ -53,7 +53,7 @@ def arm_at_rest(
         dyn: The dynamics.
         joint_q: Joint positions, (n_joints,) [rad | m].
         gains: kp [N m/rad | N/m] and kd [N m s/rad | N s/m], (n_joints,) each.
-        sensors: What is read.
+        sensors: The sensors.
         stiffness: Factor on the elastic forces of modes and springs.
     """
     n, nv = dyn.robot.n_joints, dyn.robot.nv

@@ -2,7 +2,7 @@
 """
 `flexdyn analyse`: static equilibrium under load, poles, transfer functions, frequency maps.
 
-Hold the joints at --at, find the deflection under gravity, payloads and wrenches, and linearise
+Hold the joints at --at, and find the deflection under gravity, payloads and wrenches. Linearise
 there: dx/dt = A x + B u, y = C x + D u. x are displacements and rates of all coordinates, and u
 the joint torques. Print the equilibrium and the poles. Write A, B, C and D with all names
 (system.npz), Bode plots of --outputs (bode.png) and the poles (poles.png). --campbell and --map
@@ -99,7 +99,7 @@ def run(call: argparse.Namespace) -> int:
     q = _configuration(call, robot)
     wrenches = dict(map(_wrench, call.wrench))
     if (call.kp is None) != (call.kd is None):
-        raise ArgumentError('--kp', 'and --kd come together')
+        raise ArgumentError('--kp', 'and --kd come together: give both')
     folder = new_folder(call.out)
     files = _maps(call, folder, dyn, q, grid)
     with ProgressBar(label='linearising') as bar:
@@ -245,7 +245,7 @@ def _write_table(path: Path, heads: list[str], rows: np.ndarray) -> Path:
 
 
 def text(answer: dict[str, Any]) -> str:
-    """Return what the terminal shows."""
+    """Return the text for the terminal."""
     def block(title: str, heads: tuple[str, ...], rows: Any) -> list[str]:
         rows = list(rows)
         return ['', heading(title), table(heads, rows)] if rows else []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`flexdyn check`: what is wrong with a model, or doubtful, link by link and joint by joint.
+`flexdyn check`: faults and doubts of a model, link by link and joint by joint.
 
 Read a description and its <flexdyn> extension, and report errors and doubtful values.
 
@@ -76,7 +76,7 @@ def run(call: argparse.Namespace) -> int:
 
 
 def _motion_findings(robot: 'Robot') -> list['Finding']:
-    """Return what is doubtful in the motion that loops leave, and in modes under the weight."""
+    """Return doubts about the motion that loops leave, and about modes under the weight."""
     if not (robot.loops or robot.n_modes):
         return []
     from flexdyn_ros.closed_chains.check import loop_findings

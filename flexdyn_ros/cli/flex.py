@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--link', required=True, help='the link that bends')
     stiffness = parser.add_mutually_exclusive_group(required=True)
     stiffness.add_argument('--first-frequency', metavar='F', type=positive,
-                           help='lowest bending frequency, root held [Hz]')
+                           help='lowest bending frequency, root held, without load [Hz]')
     stiffness.add_argument('--tip-stiffness', metavar='K', type=positive,
                            help='force over deflection at the tip [N/m]')
     stiffness.add_argument('--tube', metavar=('D', 'T'), type=positive, nargs=2,
@@ -70,7 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: argparse.Namespace) -> int:
-    """Write the extension; on stderr, what the beam becomes."""
+    """Write the extension, and on stderr the beam."""
     if call.urdf == '-':
         call.urdf = sys.stdin.read()
     robot = load(call)
@@ -102,7 +102,10 @@ def run(call: argparse.Namespace) -> int:
     share = '' if beam.share is None else (
         f'largest share of <inertial> {100.0 * beam.share:.3g} percent, ')
     print(f'{call.link}: {beam.length:.4g} m to {tip}, {share}lowest frequency '
-          f'{_lowest(link):.4g} Hz', file=sys.stderr)
+          f'{_lowest(link):.4g} Hz without load', file=sys.stderr)
+    if call.output:
+        print(f'With the arm as load: flexdyn modes URDF --extension {call.output}',
+              file=sys.stderr)
     return 0
 
 
@@ -121,7 +124,8 @@ def _section(call: argparse.Namespace, link: 'Link') -> dict[str, float]:
         outer, wall = call.tube
         inner = outer - 2.0 * wall
         if inner < 0.0:
-            raise ArgumentError('--tube', 'has a wall of more than half of its diameter')
+            raise ArgumentError(
+                '--tube', 'has a wall of more than half of its diameter. Reduce the wall')
         second = math.pi / 64.0 * (outer**4 - inner**4)
         area, twist = math.pi / 4.0 * (outer**2 - inner**2), 2.0 * second
         moments = {'iy': second, 'iz': second}
@@ -129,7 +133,7 @@ def _section(call: argparse.Namespace, link: 'Link') -> dict[str, float]:
         width, height, wall = call.box
         w, h = width - 2.0 * wall, height - 2.0 * wall
         if w < 0.0 or h < 0.0:
-            raise ArgumentError('--box', 'has a wall of more than half of a side')
+            raise ArgumentError('--box', 'has a wall of more than half of a side. Reduce the wall')
         moments = {'iy': (width * height**3 - w * h**3) / 12.0,
                    'iz': (height * width**3 - h * w**3) / 12.0}
         # Bredt's formula for thin closed walls, 4 A^2 t / s of the middle line.

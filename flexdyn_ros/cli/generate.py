@@ -150,13 +150,16 @@ def _damping(path: str, robot: Any) -> Any:
     try:
         choices = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ArgumentError('--damping', f'cannot be read: {error}') from error
+        raise ArgumentError(
+            '--damping', f'cannot be read: {error}. Write YAML as in docs/active_damping.md'
+        ) from error
     needed = {'joint_q', 'kp', 'kd', 'period', 'delay'}
     known = needed | {'modes', 'actuators', 'in_drives', 'stiffness_error'}
     if not isinstance(choices, dict) or not needed <= set(choices) <= known:
         raise ArgumentError(
-            '--damping', f'names a file without the entries {", ".join(sorted(needed))}, or with '
-            f'others than {", ".join(sorted(known - needed))} beside them')
+            '--damping', f'names another file: expected the entries {", ".join(sorted(needed))}, '
+            'and '
+            f'optionally {", ".join(sorted(known - needed))}')
     return damping_controller(Dynamics(robot), **choices)
 
 

@@ -112,12 +112,14 @@ def run(call: argparse.Namespace) -> int:
 def _gains(words: Sequence[str], joints: Sequence[str]) -> dict[str, float]:
     """Return gains by joint, from one number a joint or joint=number."""
     if words and not any('=' in word for word in words) and len(words) != len(joints):
-        raise ArgumentError('--gains', f'has {len(words)} values, the robot {len(joints)} joints')
+        raise ArgumentError(
+            '--gains', f'has {len(words)} values, expected {len(joints)}, one a joint')
     found = {}
     for word, joint in zip(words, joints):
         name, _, text = word.rpartition('=')
         if name and name not in joints:
-            raise ArgumentError('--gains', f'names "{name}", which is no joint')
+            raise ArgumentError(
+                '--gains', f'names "{name}", which is no joint. Known: {", ".join(joints)}')
         value = _number(text, '--gains')
         if value is not None:
             found[name or joint] = value
@@ -148,7 +150,7 @@ def _weights(words: Sequence[str]) -> dict[str, float]:
 def _load(call: argparse.Namespace) -> Optional[Sequence[Any]]:
     """Return the load of the loaded logs: link, mass, centre."""
     if bool(call.load) != bool(call.loaded):
-        raise ArgumentError('--load', 'and --loaded belong together')
+        raise ArgumentError('--load', 'and --loaded belong together: give both')
     if not call.load:
         return None
     link, *numbers = call.load
@@ -164,7 +166,7 @@ def _number(text: str, option: str) -> Optional[float]:
     try:
         return float(text)
     except ValueError:
-        raise ArgumentError(option, f'has "{text}", which is not a number') from None
+        raise ArgumentError(option, f'has "{text}", expected a number') from None
 
 
 def _print(found: Any, folder: Path) -> None:

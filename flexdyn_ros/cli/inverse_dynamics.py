@@ -96,17 +96,17 @@ def _read(file: str, joints: tuple[str, ...]) -> Any:
     import numpy as np
 
     if not Path(file).is_file():
-        raise ArgumentError('TRAJECTORY', f'is "{file}", which is no file')
+        raise ArgumentError('TRAJECTORY', f'is "{file}", which is no file. Correct the path')
     t, signals = read_signals(file)
     t = t - t[0]
     if len(t) < 2 or not (np.diff(t) > 0.0).all():
-        raise ArgumentError('TRAJECTORY', f'is {file}, whose times do not ascend')
+        raise ArgumentError('TRAJECTORY', f'is {file}, expected ascending times [s]')
     columns = {name: find_signal(signals, 'q', name) for name in joints}
     names = [name for name, column in columns.items() if column is not None]
     if not names:
         raise ArgumentError(
-            'TRAJECTORY', f'is {file}, which has no column of a joint; it has '
-            f'{", ".join(signals)}, and the joints are {", ".join(joints)}')
+            'TRAJECTORY', f'is {file}, which has no column of a joint. Name some '
+            f'{", ".join(joints)}; it has {", ".join(signals)}')
 
     def differentiated(values: np.ndarray) -> np.ndarray:
         motion = PiecewisePolynomial.spline(t, values[:, np.newaxis], at_rest=False)

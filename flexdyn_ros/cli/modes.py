@@ -11,7 +11,7 @@ there, and the modes are deflected by gravity and payloads, unless --at gives a 
                  elastic joint includes all outward bodies. The effective mass is that which
                  the mode moves as a whole. "of the tip" is its share of the static deflections
                  of the link's tip under forces there.
-  joints locked  natural frequencies [Hz] of the whole arm with its joints held
+  joints locked  natural frequencies [Hz] of the whole arm with its joints held.
   joints free    natural frequencies [Hz] with its joints free under their holding torques.
                  Without stiffness it is zero. Where gravity topples the arm, it is unstable.
 
@@ -27,10 +27,10 @@ Participation of a locked mode x, scaled so that x' M x = 1 over the modal coord
     in joint j             (M_jf x)^2 / M_jj
     in base translation k  (L_kf x)^2 / (total mass)
 
-Here M is the mass matrix and L_kf the modal forces that hold the arm while its base accelerates
-by 1 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia at the joint or the
-base. Source: effective modal mass, Wijker, Mechanical Vibrations in Spacecraft Design, 2004.
-"made of" gives a vibration's largest shares of potential energy.
+Here M is the mass matrix and L_kf the modal forces that hold the arm. Its base accelerates by 1
+m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia at the joint or the base.
+Source: effective modal mass, Wijker, Mechanical Vibrations in Spacecraft Design, 2004. "made of"
+gives a vibration's largest shares of potential energy.
 
 Examples:
   flexdyn modes arm.urdf
@@ -95,7 +95,7 @@ def run(call: argparse.Namespace) -> int:
             found = static_equilibrium(dyn, q, deflected=not held)
             q, stiffness = found.q, found.stiffness
         except FlexdynError as error:
-            warn(f'Frequencies are without gravity. {error}')
+            warn(f'Frequencies are without gravity: {error}')
         answer = analyse(robot, q, stiffness)
     answer['dropped'] = {
         link.name: link.modal.dropped for link in robot.links

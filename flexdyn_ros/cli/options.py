@@ -117,7 +117,8 @@ def load(call: argparse.Namespace) -> 'Robot':
 
     source = sys.stdin.read() if call.urdf == '-' else call.urdf
     if call.urdf == '-' and not source.lstrip('\ufeff \t\r\n').startswith('<'):
-        raise ArgumentError('URDF', 'is -, and stdin holds no XML text')
+        raise ArgumentError(
+            'URDF', 'is -, and stdin holds no XML text. Pipe a description, or name a file')
     try:
         robot = load_robot(
             source,
@@ -142,7 +143,7 @@ def _xacro_arguments(words: Sequence[str]) -> dict[str, str]:
     for word in words:
         name, _, value = word.partition(':=')
         if name in values:
-            raise ArgumentError('xacro_arguments', f'gives "{name}" twice')
+            raise ArgumentError('xacro_arguments', f'gives "{name}" twice. Keep one')
         values[name] = value
     return values
 
@@ -182,7 +183,7 @@ def positive(text: str) -> float:
     """Read a positive number, as descriptions are read; argparse reports a failure."""
     value = number(text)
     if value <= 0.0:
-        raise argparse.ArgumentTypeError(f'{text} is not positive')
+        raise argparse.ArgumentTypeError(f'{text} is not positive, expected more than 0')
     return value
 
 
@@ -193,7 +194,7 @@ def count(text: str) -> int:
     """Read a whole number of at least one; argparse reports a failure."""
     value = int(text)
     if value < 1:
-        raise argparse.ArgumentTypeError(f'{text} is not positive')
+        raise argparse.ArgumentTypeError(f'{text} is not positive, expected 1 or more')
     return value
 
 
@@ -228,12 +229,12 @@ def named_values(
         if name not in names:
             raise UnknownName('coordinate', name, names)
         if name in seen:
-            raise ArgumentError(option, f'gives "{name}" twice')
+            raise ArgumentError(option, f'gives "{name}" twice. Keep one')
         seen.add(name)
         try:
             values[list(names).index(name)] = number(text)
         except ValueError:
             raise ArgumentError(
-                option, f'gives "{name}" the value "{text}", which is not a finite number'
+                option, f'gives "{name}" the value "{text}", expected a finite number'
             ) from None
     return values

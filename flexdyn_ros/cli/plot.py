@@ -87,7 +87,7 @@ def run(call: argparse.Namespace) -> int:
         for what in bar.over(call.what or PLOTS):
             figure = _figure(what, motion, dyn, call.signal)
             if figure is None:
-                warn(f'There is nothing to draw for {what}.')
+                warn(f'There is nothing to draw for {what}. Choose another.')
             else:
                 files.append(str(save(figure, folder / f'{what}.{call.format}')))
     if call.json:

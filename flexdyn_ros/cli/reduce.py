@@ -149,13 +149,14 @@ def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArr
     solid = bool(sources) and sources[0] != '--stiffness'
     for name in () if solid else (*_MATRICES, 'units', 'root'):
         if not getattr(call, name):
-            raise ArgumentError(f'--{name}', 'is missing. --tube, --box or --mesh reduces a '
-                                'solid, --modal converts a file of modes')
+            raise ArgumentError(f'--{name}', 'is missing. Or use --tube, --box or --mesh for a '
+                                'solid, --modal for a file of modes')
     for load, amount, _ in call.preload:
         try:
             parsed_load(load, amount)
         except ValueError as error:
-            raise ArgumentError('--preload', f'is wrong: {error}') from None
+            raise ArgumentError(
+                '--preload', f'is wrong: {error}. Write LOAD AMOUNT FILE') from None
     for name, least in (('normal_modes', 0), ('keep', 0)):
         if getattr(call, name) < least:
             raise ArgumentError(f'--{name.replace("_", "-")}', 'must not be negative')

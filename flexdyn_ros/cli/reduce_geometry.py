@@ -67,13 +67,13 @@ def reduced_solid(call: argparse.Namespace) -> tuple[dict[str, Any], dict[str, A
     frames = _frames(call)
     if call.mesh is None:
         if call.length is None:
-            raise ArgumentError('--length', 'is missing')
+            raise ArgumentError('--length', 'is missing, expected metres')
         width, height = (call.tube or call.box)[0], call.box[1] if call.box else None
         bar = HollowBar(call.length, width, height, (call.tube or call.box)[-1], call.taper)
         fine, other = (_turned(bar.mesh(call.element, k), call.along) for k in (1, 2))
     else:
         if not call.units:
-            raise ArgumentError('--units', 'is missing')
+            raise ArgumentError('--units', 'is missing, expected those of the mesh')
         scale = UNITS[call.units][0]
         try:
             fine = read_mesh(call.mesh, scale, call.element)
@@ -108,7 +108,7 @@ def _frames(call: argparse.Namespace) -> list['TiedFrame']:
     import numpy as np
 
     if len(call.root_at) > 1:
-        raise ArgumentError('--root-at', 'is given twice')
+        raise ArgumentError('--root-at', 'is given twice. Keep one')
     for name in ('root_at', 'interface_at'):
         for *place, radius in getattr(call, name):
             if not (np.all(np.isfinite(place)) and 0.0 < radius < np.inf):
@@ -121,7 +121,8 @@ def _frames(call: argparse.Namespace) -> list['TiedFrame']:
             raise ArgumentError('--root-at', 'is missing: place and radius of the clamped face')
         return found
     if call.root_at:
-        raise ArgumentError('--root-at', 'is for --mesh; a tube or box is clamped at the origin')
+        raise ArgumentError(
+            '--root-at', 'is for --mesh; a tube or box is clamped at the origin. Remove it')
     axis = np.eye(3)['xyz'.index(call.along)]
     reach = 2.0 * max((call.tube or call.box)[:-1]) * max(1.0, call.taper)
     ends = [TiedFrame(place * axis, reach, axis) for place in (0.0, call.length or 0.0)]

@@ -78,7 +78,7 @@ def run(call: argparse.Namespace) -> int:
     if coordinates.multi_dof or feed_forward.base.follows:
         raise FlexdynError(
             'flexdyn replay reads joint_states alone. It does not support floating and planar '
-            'joints, quaternions and loops yet.')
+            'joints, quaternions and loops yet. Play the bag into inverse_dynamics_node.')
     recording = read_joint_states(
         call.bag, tuple(coordinates.places), coordinates.preferred_names, call.topic)
     comparison = compare(recording, feed_forward, call.cutoff)

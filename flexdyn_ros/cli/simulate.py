@@ -243,7 +243,7 @@ def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
             if name in robot.mode_names:
                 raise ArgumentError(
                     option, f'gives a value to the mode "{name}", which --modes quasi_static '
-                            'computes'
+                            'computes. Remove it'
                 )
 
 

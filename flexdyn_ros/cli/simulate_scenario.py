@@ -94,5 +94,6 @@ def changed_values(words: list[str]) -> dict[str, Any]:
         try:
             changes[key] = yaml.safe_load(text)
         except yaml.YAMLError:
-            raise ArgumentError('--set', f'gives {key} the value "{text}", no YAML') from None
+            raise ArgumentError(
+                '--set', f'gives {key} the value "{text}", expected YAML') from None
     return changes

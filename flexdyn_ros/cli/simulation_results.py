@@ -66,7 +66,8 @@ def keep_motion(error: BaseException, folder: Path, event: str) -> None:
     motion = getattr(error, 'trajectory', None)
     if motion is not None and len(motion):
         write_files(motion, folder, plots=False)
-        warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
+        warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}; '
+             'draw it by flexdyn plot')
 
 
 def write_files(
@@ -88,7 +89,7 @@ def write_files(
             failed = failed or error
     if failed is not None:
         for path in files:
-            warn(f'{path} is written')
+            warn(f'{path} is written; free space for the others')
         raise failed
     files.reverse()
     with ProgressBar(label='writing') as bar:
@@ -176,5 +177,5 @@ def print_summary(summary: dict[str, Any]) -> None:
         f'{summary["real_time_factor"]:.3g} (above 1 is faster than real time)'
     )
     names = ', '.join(Path(path).name for path in summary['files'])
-    print(f'wrote {names} to')
+    print(f'wrote {names} into the folder')
     print(summary['folder'])

@@ -79,7 +79,7 @@ def run(call: argparse.Namespace) -> int:
     files = [write_table(rows, folder, call.table), folder / f'sweep.{call.format}']
     failed = [row for row in rows if 'error' in row]
     if len(failed) == len(rows):
-        raise FlexdynError(f'Every point failed, the first one with: {failed[0]["error"]}')
+        raise FlexdynError(f'Every point failed. Correct the first: {failed[0]["error"]}')
     save_sweep_plot(rows, [axis.key for axis in axes], files[1], call.plot)
     summary = {
         'scenario': call.scenario, 'points': len(rows), 'failed': len(failed),

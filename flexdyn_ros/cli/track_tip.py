@@ -71,7 +71,7 @@ def run(call: argparse.Namespace) -> int:
 
     robot = load(call)
     if (call.kp is None) != (call.kd is None):
-        raise ArgumentError('--kp', 'and --kd come together')
+        raise ArgumentError('--kp', 'and --kd come together: give both')
     rest = robot.neutral_configuration()
     ends = [named_values(words, robot.joint_names, rest[:robot.n_joints], option)
             for words, option in ((call.start, '--start'), (call.end, '--end'))]

@@ -8,8 +8,8 @@ universal file (.uff, .unv; with pyuff) whose nodes lie on --link. Or they are i
 recorded signals: CSV with a column t [s], or bags of joint states or of an IMU. Without --inputs
 signals are free decays. Sensors of a YAML file have the names of signals. docs/modal_files.md
 describes all. Least squares with bounds adjust the second moments of beams and segments, springs
-of joints and the modes of files. The adjusted description and its files of modes are written;
-tables compare measured, given and adjusted modes, and their shapes by the modal assurance
+of joints and the modes of files. The adjusted description and its files of modes are written.
+Tables compare measured, given and adjusted modes, and their shapes by the modal assurance
 criterion (MAC).
 
 Examples:
@@ -73,7 +73,8 @@ def run(call: argparse.Namespace) -> int:
         raise ArgumentError('--bound', 'must be above 1')
     robot = load(call)
     if robot.loops:
-        raise ArgumentError('URDF', 'has loops; joints that loops move cannot be held one by one')
+        raise ArgumentError(
+            'URDF', 'has loops, whose joints cannot be held one by one. Remove <loop>')
     configuration = ConfigurationMap(robot)
     q = configuration.checked(
         named_values(call.at, configuration.names, robot.neutral_configuration(), '--at'), '--at')
@@ -107,7 +108,7 @@ def _measured(call: argparse.Namespace) -> 'ModalTest':
     modes = tuple(mode for each in tests for mode in each.modes)
     pushes = tuple(push for each in tests for push in each.stiffness)
     if not modes and not pushes:
-        raise ArgumentError('--measured', 'holds neither modes nor stiffness nor a recording')
+        raise ArgumentError('--measured', 'is empty, expected modes, stiffness or a recording')
     return ModalTest(modes, sensors, pushes)
 
 

@@ -42,7 +42,7 @@ class ClosedChains(ClosedMotions):
             name: The function.
             vectors: Its vectors, checked.
             wrenches: Of the environment.
-            inputs: What is given about the loops.
+            inputs: Given accelerations and forces of the loops.
             base: Given acceleration of the base, (6,).
             parameters: Which ones derivatives are about.
 

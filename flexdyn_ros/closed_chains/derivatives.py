@@ -2,8 +2,8 @@
 """
 Derivatives of forward and inverse dynamics with loops.
 
-Along the closed states M qdd + bias = tau + A^T f and A qdd + gamma = 0 keep holding, so that
-d qdd and d f solve the same equations,
+Along the closed states M qdd + bias = tau + A^T f and A qdd + gamma = 0 keep holding. Then d qdd
+and d f solve the same equations,
 
     M d qdd = d tau - d ID + (dA)^T f + A^T d f,    A d qdd = -(dA) qdd - d gamma,
 

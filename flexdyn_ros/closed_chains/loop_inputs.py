@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is given about loops besides their closing: accelerations and forces, by loop."""
+"""Accelerations and forces that are given for loops, by loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 class LoopInputs:
     """
-    What is given about loops besides their closing.
+    Accelerations and forces that are given for loops.
 
     Attributes:
         accelerations: Of frame1 against frame2 in the constrained directions, (n,).

@@ -113,7 +113,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         self, q: ArrayLike, forces: ArrayLike, out: Out = None, loop_forces: ByLoop = None
     ) -> np.ndarray:
         """
-        Return what the actuated joints must give in the place of forces on the open tree, (nv,).
+        Return forces of the actuated joints for forces on the open tree, (nv,) [N m | N].
 
         The loops carry the rest: gravity_vector, for one, is that of the tree, and this makes of
         it the torques that hold the mechanism. Without loops they are the same forces.
@@ -147,7 +147,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         ), out)
 
     def loop_jacobian(self, q: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return the Jacobian A of the constraints, (n_constraints, nv), in axes of frame2."""
+        """Return the Jacobian A of the constraints, (n_constraints, nv), by frame2 [m | -]."""
         at, closed = self._position(q), self._closed
         if closed is None:
             return deliver(np.zeros((0, self.robot.nv)), out)
@@ -165,7 +165,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         ), out)
 
     def loop_report(self, q: ArrayLike) -> LoopReport:
-        """Return rank, degrees of freedom and singularity of the loops at a configuration."""
+        """Return rank, degrees of freedom [-] and singularity of the loops at q, (nq,)."""
         if self._closed is None:
             raise FlexdynError(
                 f'Robot "{self.robot.name}" has no loops. Add a <loop> to its description.')
@@ -177,7 +177,8 @@ class ClosedChainMethods(CheckedArguments, ABC):
         """
         Return the inertia that forces and moments meet at a frame's origin, (6, 6), root axes.
 
-        Linear directions come first. The inverse, accelerations for unit forces, exists always;
+        Linear directions come first [kg | kg m | kg m^2]. The inverse, accelerations for unit
+        forces, exists always;
         loops count.
 
         Args:

@@ -53,7 +53,7 @@ class ClosedMotions(ClosedStates):
     def inputs(
         self, accelerations: Optional[Mapping], forces: Optional[Mapping]
     ) -> LoopInputs:
-        """Return what is given about the loops; see `LoopInputs`."""
+        """Return given accelerations and forces of the loops; see `LoopInputs`."""
         if accelerations is None and forces is None:
             return self._nothing
         return LoopInputs(self.robot, accelerations, forces)
@@ -99,7 +99,7 @@ class ClosedMotions(ClosedStates):
             qd: Velocity, (nv,).
             tau: Generalised forces, (nv,).
             wrenches: Of the environment.
-            inputs: What is given about the loops.
+            inputs: Given accelerations and forces of the loops.
             rank: Rank of the constraints where it is known.
             correction: Forces on frame1 in the constrained directions that the constraint
                 forces leave their effect to, (n,).
@@ -139,9 +139,9 @@ class ClosedMotions(ClosedStates):
         """
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
 
-        The actuated joints, and a prescribed base, follow `joint_qdd`; passive joints, modes
-        and a free base move as the loops and their own equations have it. Open loops are taken
-        where `tolerance` is infinite.
+        The actuated joints, and a prescribed base, follow `joint_qdd`. Passive joints, modes and a
+        free base follow the loops and their own equations. Open loops are taken where `tolerance`
+        is infinite.
         """
         mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
         if tolerance < math.inf:
@@ -163,7 +163,8 @@ class ClosedMotions(ClosedStates):
         if off > CONTRADICTION * max(1.0, np.abs(c).max(initial=0.0), np.abs(qdd).max()):
             self._warn(
                 'hybrid', 'the prescribed accelerations of the actuated joints contradict the '
-                'loops; they are met in the least-squares sense'
+                'loops; they are met in the least-squares sense',
+                'Prescribe accelerations that the loops allow'
             )
         tau = self._torques(mass @ qdd + bias - free_force, jacobian)
         return tau[: self.robot.n_joints], qdd[self.robot.n_joints :]
@@ -210,14 +211,14 @@ class ClosedMotions(ClosedStates):
         Return the generalised forces of a motion, (nv,), of which the loops take their part.
 
         Forces on passive joints are zero. Forces on a free base, then on modes, and then on the
-        actuated joints are as small as possible, in the norm over N m and N. A prescribed base
-        takes the rest.
+        actuated joints are minimised, in the norm over N m and N. A prescribed base takes the
+        rest.
 
         Args:
             backend: Evaluates the Jacobian.
             q: Configuration, (nq,).
             rest: Generalised forces of the motion as if the loops were open, (nv,).
-            inputs: What is given about the loops.
+            inputs: Given accelerations and forces of the loops.
 
         Raises:
             ArgumentError: If the configuration leaves a loop open.
@@ -249,8 +250,8 @@ class ClosedMotions(ClosedStates):
                 f'{self._n} constraints of the loops have rank {known.rank}'
                 + (': some repeat others, or the configuration is singular' if first else
                    ' here: the configuration is singular')
-                + '. They are met in the least-squares sense, by the smallest constraint forces; '
-                'see Dynamics.loop_report',
+                + '. They are met in the least-squares sense, by the smallest constraint forces',
+                'See Dynamics.loop_report',
             )
         self._seen_rank = max(self._seen_rank or 0, known.rank)
         off = np.abs(known.contradiction(c)).max(initial=0.0)
@@ -258,8 +259,8 @@ class ClosedMotions(ClosedStates):
             self._warn(
                 'contradiction',
                 f'the loops ask for accelerations that contradict each other by {off:.3g} '
-                '[m/s^2 | rad/s^2]. They are met in the least-squares sense. The velocity may not '
-                'meet them, see Dynamics.project',
+                '[m/s^2 | rad/s^2]. They are met in the least-squares sense',
+                'Take Dynamics.project for a velocity that meets them',
             )
 
     def _singular(self, motion: np.ndarray) -> SingularMassMatrix:

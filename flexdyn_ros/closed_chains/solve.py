@@ -4,13 +4,13 @@ Motion and forces under constraints, by rank: M qdd + bias = tau + A^T f with A 
 
 The null-space form. Householder reflections with column pivoting, A^T P = Q R (P. Businger and G.
 Golub, Linear least squares solutions by Householder transformations, 1965), cut at the rank, part
-motions into those that the constraints see and those that they leave free. With R^T = Z T in turn,
+motions into constrained and free ones. With R^T = Z T in turn,
 A = (P Z) T Q1^T, the complete orthogonal decomposition (G. Golub and C. Van Loan, Matrix
 Computations, section 5.5). The loops determine Q1^T qdd, and the equations of motion along the
-null space the rest; f is the smallest of all forces that do it. Constraints that repeat each
-other, or that a singular configuration makes dependent, lower the rank, and contradictions are
-met in the least-squares sense, without damping. (F. E. Udwadia and R. E. Kalaba, Analytical
-Dynamics, 1996; R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5.)
+null space the rest. f is the smallest of all forces that do it. Constraints that repeat each
+other, or that a singular configuration makes dependent, lower the rank, and contradictions are met
+in the least-squares sense, without damping. (F. E. Udwadia and R. E. Kalaba, Analytical Dynamics,
+1996; R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5.)
 
 `spaces.h` and `loops.h` state the same in C for compiled calls.
 """

@@ -95,7 +95,7 @@ class ClosedStates:
 
     @property
     def settings(self) -> tuple[float, float]:
-        """What compiled code takes: errors that draw no warning, and a rank that it finds."""
+        """Tolerances of compiled code: errors that draw no warning, and a rank that it finds."""
         return DOUBTFUL * self.tolerance, 0.0
 
     def constraint_errors(self, backend: Any, q: Any) -> np.ndarray:
@@ -111,7 +111,7 @@ class ClosedStates:
             argument: Name of the configuration.
 
         Raises:
-            ArgumentError: Names the loop, its error and what closes it.
+            ArgumentError: Names the loop, its error and the remedy.
         """
         relative = np.abs(errors) / self.layout.lengths
         worst = int(np.argmax(relative))
@@ -126,14 +126,13 @@ class ClosedStates:
                 'dyn.project(q, qd), the nearest closed state',
             )
         self._warn(
-            f'open {name}', f'"{argument}" {problem}; dyn.project(q, qd) gives the nearest closed '
-            'state'
-        )
+            f'open {name}', f'"{argument}" {problem}',
+            'Take dyn.project(q, qd), the nearest closed state')
 
-    def _warn(self, what: str, sentence: str) -> None:
+    def _warn(self, what: str, sentence: str, advice: str) -> None:
         if what not in self._warned:
             self._warned.add(what)
-            _LOGGER.warning('Robot "%s": %s.', self.robot.name, sentence)
+            _LOGGER.warning('Robot "%s": %s. %s.', self.robot.name, sentence, advice)
 
     def jacobian(self, backend: Any, q: Any) -> np.ndarray:
         """Return the constraint Jacobian A, (n, nv)."""

@@ -78,7 +78,7 @@ class PrescribedErrors:
             h: Length of the step [s].
             a: Coefficients of the method, a row a stage.
             b: Weights of the stages.
-            accelerations: What is prescribed at each stage's time, (n,) each.
+            accelerations: The prescribed quantities at each stage's time, (n,) each.
         """
         self._stages = []
         for row in (*a, b):
@@ -114,7 +114,7 @@ class LoopMotion:
         forces: Optional[Mapping[str, Any]],
     ):
         """
-        Check what is given.
+        Check the arguments.
 
         Args:
             dyn: The dynamics of a robot with loops.
@@ -149,7 +149,8 @@ class LoopMotion:
         if gains is None:
             return usual
         if usual is None:
-            raise ArgumentError('drift_gains', f'has no effect with drift="{self.drift}"')
+            raise ArgumentError(
+                'drift_gains', f'has no effect with drift="{self.drift}". Remove it')
         try:
             kp, kd = (float(gain) for gain in gains)
         except (TypeError, ValueError):

@@ -37,7 +37,7 @@ class GeneratedCode:
         counts: Operations of the equivalent C, called functions included: "mul" (with
             divisions), "add" (with subtractions) and "trig" (sin, cos and all other calls).
         language: c, python or fortran.
-        function: What was asked for.
+        function: The request.
         name: Identifier of the function in the source.
         inputs: Its arguments in order.
         outputs: Its results in order.
@@ -71,7 +71,9 @@ class GeneratedCode:
             ArgumentError: If the source is in another language.
         """
         if self.language != 'python':
-            raise ArgumentError('language', f'is "{self.language}"; only Python code runs here')
+            raise ArgumentError(
+                'language', f'is "{self.language}"; only Python code runs here. '
+                'Compile the source')
         return compile_python(self.source, self.name)
 
 
@@ -104,19 +106,19 @@ def generate(
         language: "c", "python" or "fortran".
         optimise: Whether inertial parameters are regrouped and the passes run. "quick" leaves the
             search for fewer operations out: the statements are then those that `Dynamics` runs.
-        arguments: What stays an argument: "gravity", "payload" (of the last link of the deepest
-            chain), "payload:<link>", "wrench:<frame>", "wrench:<frame>@<axes>", or a parameter
-            such as "<link>/mass"; see `codegen.loads` and `codegen.parameters`.
+        arguments: Quantities that stay arguments: "gravity", "payload" (of the last link of the
+            deepest chain), "payload:<link>", "wrench:<frame>" or "wrench:<frame>@<axes>". Or a
+            parameter such as "<link>/mass". See `codegen.tracing.loads` and `parameters`.
         name: Identifier of the generated function; from the function's name when None.
         rotation_tolerance: Distance from 0, 1 and -1 within which entries of rotations are
-            rounded, so that right angles written with ten digits cost nothing; 0 for none. When
-            None it is 1e-9, and 1e-14 for "quick".
+            rounded. Right angles written with ten digits then cost nothing; 0 for none. When None
+            it is 1e-9, and 1e-14 for "quick".
         method: One of equivalent formulations. The cheapest one when None. Accelerations are
-            solved for by "articulated bodies" or "mass matrix and LDL^T". A mass matrix is
-            found by "inverse dynamics", "outer links" or "composite bodies" (the default),
-            Walker and Orin's methods 1 to 3, or "composite bodies and inverse dynamics".
+            solved for by "articulated bodies" or "mass matrix and LDL^T". A mass matrix is found
+            by "inverse dynamics", "outer links" or "composite bodies" (the default), or "composite
+            bodies and inverse dynamics". The first three are Walker and Orin's methods 1 to 3.
             Derivatives by "rows and columns" of composite bodies or by "directions"
-            (docs/derivatives.md); a rigid arm of few joints has "closed form" and "closed form in
+            (docs/derivatives.md). A rigid arm of few joints has "closed form" and "closed form in
             multiple angles" too.
 
     Raises:

@@ -57,7 +57,7 @@ class Driver(Node):
         Create publishers and subscriptions.
 
         Args:
-            run: What to do.
+            run: The task.
         """
         super().__init__('driver')
         self.run = run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the demonstration needs, looked at before anything starts, each with its fix."""
+"""Needs of the demonstration, looked at before anything starts, each with its fix."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ for module in sys.argv[1:]:
 
 def missing_needs(robots: Sequence[str], folder: Path) -> list[str]:
     """
-    Return what is missing, each with its fix.
+    Return missing needs, each with its fix.
 
     Args:
         robots: Keys of the robots.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the demonstration runs: its robots, kinds of control, and the files of one run."""
+"""The runs of the demonstration: its robots, kinds of control, and the files of one run."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class DemoRobot:
     One robot of the demonstration.
 
     Attributes:
-        key: What it is called on the command line and in folders.
-        title: What it is called in pictures.
+        key: Its name on the command line and in folders.
+        title: Its name in pictures.
         joints: Its driven joints, depth first.
         waypoints: Times and positions of rest of its motion [s], [rad].
         kp: Proportional gains of its own controller [N m/rad].

@@ -28,7 +28,7 @@ class Member:
     One process of a group.
 
     Attributes:
-        name: What it is called in messages.
+        name: Its name in messages.
         process: The process.
         killed: Whether it had to be killed.
     """
@@ -73,7 +73,7 @@ class ProcessGroup:
         Start a process.
 
         Args:
-            name: What it is called in messages.
+            name: Its name in messages.
             command: Command line.
             environment: The whole environment; None inherits.
             output: File of its standard output and error; None inherits.

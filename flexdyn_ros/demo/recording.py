@@ -24,7 +24,7 @@ COUNT_TOLERANCE = 0.01
 
 class Recording:
     """
-    What was heard.
+    The received messages.
 
     Attributes:
         run: The run.

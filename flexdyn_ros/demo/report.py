@@ -55,7 +55,7 @@ def improvements(runs: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
 
 
 def summary_lines(report: dict[str, Any]) -> list[str]:
-    """Return what the terminal shows at the end of the report that `demo_report` made."""
+    """Return the text for the terminal at the end of the report that `demo_report` made."""
     rows = []
     for run in report['runs']:
         error = run['tracking_error_rad']

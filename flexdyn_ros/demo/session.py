@@ -99,7 +99,7 @@ def _duration(text: str) -> float:
     except ValueError:
         value = -1.0
     if not SHORTEST <= value <= 3600.0:
-        raise argparse.ArgumentTypeError(f'{text} is no time from {SHORTEST} to 3600 s')
+        raise argparse.ArgumentTypeError(f'{text}, expected a time from {SHORTEST} to 3600 s')
     return value
 
 
@@ -186,5 +186,6 @@ def _part(folder: Path, part: str, robot: str) -> str:
     )
     if done.returncode:
         last = ([line for line in done.stderr.splitlines() if line.strip()] or ['no reason'])[-1]
-        raise RunFailed(f'The {part.replace("_", " ")} of {robot} failed: {last}')
+        raise RunFailed(
+            f'The {part.replace("_", " ")} of {robot} failed: {last}. Read its files in {folder}')
     return done.stdout

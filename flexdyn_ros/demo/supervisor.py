@@ -39,7 +39,7 @@ class RunSupervisor:
     One run of the demonstration.
 
     Attributes:
-        run: What is run.
+        run: The run.
         simulated: Simulated time reached [s].
     """
 
@@ -48,7 +48,7 @@ class RunSupervisor:
         Prepare.
 
         Args:
-            run: What to run.
+            run: The run.
             stop: Set from outside to end the run.
         """
         self.run = run
@@ -84,7 +84,7 @@ class RunSupervisor:
                 log.close()
         failures = group.failures()
         if failures:
-            raise RunFailed(self._because(' '.join(failures)))
+            raise RunFailed(self._with_advice(' '.join(failures)))
 
     def _start(self, group: ProcessGroup, environment: dict[str, str]) -> None:
         """Start the nodes and the driver; list their process ids in a file."""
@@ -125,18 +125,18 @@ class RunSupervisor:
             if self._stop.is_set():
                 raise Interrupted
             for name, code in ended.items():
-                raise RunFailed(self._because(
+                raise RunFailed(self._with_advice(
                     f'the process {name} ended early, with code {code}.'))
             if time.monotonic() - self._news_at > STUCK:
-                raise RunFailed(self._because(f'no motion for {STUCK:.0f} s.'))
+                raise RunFailed(self._with_advice(f'no motion for {STUCK:.0f} s.'))
             time.sleep(POLL)
 
-    def _because(self, why: str) -> str:
+    def _with_advice(self, why: str) -> str:
         """Return a sentence with the last errors of the logs."""
         errors = last_errors(self.run.path)
         detail = f' Last errors of its logs: {errors}' if errors else ''
         title = f'{self.run.robot}, {CONTROLS[self.run.control]}'
-        return f'{title}: {why}{detail} See {self.run.path}.'
+        return f'{title}: {why}{detail} Read the logs in {self.run.path}.'
 
 
 def last_errors(folder: Path, most: int = 2) -> str:

@@ -3,7 +3,7 @@
 One body, rigid or flexible: its inertia at a deflection and the wrench that moves it.
 
 The field is u(r) = sum_k phi_k(r) delta_k, so the integrals over the deflected body are exact
-polynomials in delta; the rotary inertia of cross-sections stays about the undeformed axes. The
+polynomials in delta. The rotary inertia of cross-sections stays about the undeformed axes. The
 sums are those of King's equations in El-Rayyes 1990 (2.46)-(2.50), written with second moments in
 place of inertia tensors; no term is dropped. What a beam that is drawn in along its axis adds is
 in foreshortening.py.
@@ -64,11 +64,10 @@ def body_wrench(
     """
     Return the force, the moment about the origin and the modal forces that a motion takes.
 
-    A point of the body accelerates by a(r) = a + U r + sum_l B_l phi_l(r), where
-    B_l = delta_l U + 2 delta_l' [w]x + delta_l'' carries the shape of mode l. With
-    A_0 = int r a^T dm and A_k = int phi_k a^T dm, the moment is the axial part of
-    A_0 + sum_k delta_k A_k, the force on mode k the trace of A_k. Elastic forces are not
-    among them; the cross-sections' rotary inertia is.
+    A point of the body accelerates by a(r) = a + U r + sum_l B_l phi_l(r), where B_l = delta_l U +
+    2 delta_l' [w]x + delta_l'' carries the shape of mode l. With A_0 = int r a^T dm and A_k = int
+    phi_k a^T dm, the moment is the axial part of A_0 + sum_k delta_k A_k. The force on mode k is
+    the trace of A_k. Elastic forces are not among them; the cross-sections' rotary inertia is.
 
     Args:
         body: The body.

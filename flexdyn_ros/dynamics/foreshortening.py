@@ -2,10 +2,10 @@
 """
 What a bent beam's points drawn in along its axis add to a body's inertia and to its wrench.
 
-The displacement gains s e, s = sum_j f_j a_j, with e the direction of the beam, f_j its axial
-shapes and a_j amplitudes that are quadratic in the modes (model/modal/foreshortening.py):
-a_j = delta^T C_j delta / 2. So a_j' = D_j . delta' and a_j'' = D_j . delta'' + b_j with the
-gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. No term is dropped.
+The displacement gains s e, s = sum_j f_j a_j. The direction of the beam is e, its axial shapes are
+f_j. The amplitudes a_j are quadratic in the modes (model/modal/foreshortening.py): a_j = delta^T
+C_j delta / 2. So a_j' = D_j . delta' and a_j'' = D_j . delta'' + b_j with the gradient D_j = C_j
+delta and the bias b_j = delta'^T C_j delta'. No term is dropped.
 """
 
 from __future__ import annotations
@@ -244,10 +244,9 @@ def axial_wrench(
     Return what points drawn in along the axis add to the wrench that a motion takes.
 
     With U the acceleration matrix and w the angular velocity of the frame, a point at r + u + s e
-    accelerates by b + c, where b is the acceleration without s, and
-    c = s U e + 2 s' w x e + s'' e. Added are the force int c dm, the moment
-    int (r + u) x c + s e x (b + c) dm, and the modal forces
-    int phi_k . c dm + sum_j D_jk int f_j e . (b + c) dm.
+    accelerates by b + c. Here b is the acceleration without s, and c = s U e + 2 s' w x e + s'' e.
+    Added are the force int c dm, and the moment int (r + u) x c + s e x (b + c) dm. The modal
+    forces are int phi_k . c dm + sum_j D_jk int f_j e . (b + c) dm.
 
     Args:
         axial: Integrals of the axial shapes.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The functions of a robot's dynamics: what each takes and gives.
+The functions of a robot's dynamics, with arguments and results.
 
 Each is a method of the algorithms (`reference.py`) of the same name. Its arguments are the vectors
 of `inputs`, then a frame, parameters, wrenches and a method, where the function takes them. The
@@ -28,7 +28,7 @@ class Function:
     Attributes:
         inputs: Names of the vectors that it takes.
         outputs: Name and kind of each result, see `result_shape`.
-        summary: What it gives, with units.
+        summary: Its results, with units.
         of_frame: Whether it is about a frame.
         of_parameters: Whether it is about parameters of the model.
         of_loops: Whether it is about loops, which the robot must have.
@@ -66,11 +66,11 @@ def result_shape(
     Return the shape of a result.
 
     Args:
-        kind: "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal acceleration" and
-            "deflection" (n_modes,), "modal state" (4 n_modes,), "matrix" (nv, nv), "parameter
-            matrix" (nv, n_parameters), "factor" (nv, nv), "factor diagonal" (nv,), "spatial
-            inertia" (6, 6), "pose" (4, 4), "jacobian" (6, nv), "twist" (6,), "energy"
-            or "power" ().
+        kind: Vectors are "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal
+            acceleration" and "deflection" (n_modes,), "modal state" (4 n_modes,). Others are
+            "factor diagonal" (nv,) and "twist" (6,). Matrices are "matrix" and "factor" (nv, nv),
+            "parameter matrix" (nv, n_parameters), "spatial inertia" (6, 6), "pose" (4, 4) and
+            "jacobian" (6, nv). Scalars are "energy" and "power".
         nv: Number of velocity coordinates.
         n_joints: How many of them are joints'.
         n_parameters: Number of parameters.

@@ -146,9 +146,9 @@ def multi_axis_product(
     """
     Return the acceleration that the joint's own velocity adds, in body axes.
 
-    Column k turns and slides with all later axes m, so that its rate is the sum of
-    qd_m S_k x S_m, a product of twists (van der Merwe, eqs. 5.69 and 5.71, with the sign that
-    differentiation gives), and omega x velocity leads from the rate of a velocity in body axes to
+    Column k turns and slides with all later axes m. Its rate is the sum of qd_m S_k x S_m, a
+    product of twists. These are van der Merwe's equations 5.69 and 5.71, with the sign of
+    differentiation. The term omega x velocity leads from the rate of a velocity in body axes to
     the origin's acceleration. The three columns of a quaternion keep their place in the body.
     """
     linear, angular = cross(omega or ZERO, velocity or ZERO), ZERO

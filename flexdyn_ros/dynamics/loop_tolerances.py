@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What counts as zero where loops are solved, in Python (`closed_chains/`) and in C."""
+"""Tolerances of zero where loops are solved, in Python (`closed_chains/`) and in C."""
 
 # Pivots of the constraint Jacobian, A^T P = Q R, below this fraction of the first one.
 RANK_TOLERANCE = 1e-9

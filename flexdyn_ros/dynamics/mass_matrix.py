@@ -2,15 +2,14 @@
 """
 The mass matrix by the three methods of Walker and Orin, with flexible links.
 
-Method 3, composite bodies, goes column by column. It carries inward the momentum that a unit
-velocity of one coordinate gives to everything outside it: I_ij = P_i^T Mt_i A_ij P_j (Mohan and
-Saha, eq. 32). Methods 1 and 2 take the forces of inverse dynamics. At rest, without gravity, the
-forces of a unit acceleration of one coordinate are its column of the mass matrix (M. W. Walker and
-D. E. Orin, Efficient dynamic computer simulation of robotic mechanisms, 1982). Method 1 takes
-every column whole. Method 2 takes of each column only what lies outside its coordinate, where
-bodies move, and mirrors it. All three give the same matrix at different cost. Behind a flexible
-link what the innermost joints share with all others takes most of method 3. There method 1 may
-do it.
+Method 3, composite bodies, goes column by column. It carries inward the momentum of everything
+outside a coordinate, for its unit velocity: I_ij = P_i^T Mt_i A_ij P_j (Mohan and Saha, eq. 32).
+Methods 1 and 2 take the forces of inverse dynamics. At rest, without gravity, the forces of a unit
+acceleration of one coordinate are its column of the mass matrix (M. W. Walker and D. E. Orin,
+Efficient dynamic computer simulation of robotic mechanisms, 1982). Method 1 takes every column
+whole. Method 2 takes of each column only what lies outside its coordinate, where bodies move, and
+mirrors it. All three give the same matrix at different cost. Behind a flexible link what the
+innermost joints share with all others takes most of method 3. There method 1 may do it.
 """
 
 from flexdyn_ros.dynamics.joints import AxisTerm, project_on_axis

@@ -137,7 +137,7 @@ def alpha_step(
     Return the state after one step of the generalised-alpha method.
 
     It is stable at any step size and of second order. It damps vibrations too fast for the step by
-    the spectral radius rho, with alpha_m = (2 rho - 1) / (rho + 1) and alpha_f = rho / (rho + 1)
+    the spectral radius rho. There alpha_m = (2 rho - 1) / (rho + 1) and alpha_f = rho / (rho + 1)
     (Chung and Hulbert 1993, equations 17, 20 and 25). The form of Arnold and Bruels (2007) meets
     the equations of motion at the end of every step.
 

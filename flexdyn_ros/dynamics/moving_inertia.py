@@ -4,13 +4,13 @@ A moving body and all it carries: what turns the columns of a Jacobian into forc
 
 A point at rho of a body moves with V, and by J_i for a unit rate of coordinate i. The mass matrix
 is int J_i . J_j dm, the Coriolis matrix int J_i . dJ_j/dt dm. Let S_j = (v_j, w_j) be the twist of
-the body's frame for a unit rate of j, and R_j = (r_j, a_j) its rate as a spatial vector. That is
-the acceleration of the point that passes the origin less w_j x V. Then
+the body's frame for a unit rate of j. Let R_j = (r_j, a_j) be its rate as a spatial vector. That
+is the acceleration of the point that passes the origin less w_j x V. Then
 
     dJ_j/dt = r_j + a_j x rho + w_j x V + (w x phi_j + dphi_j/dt)
 
 with phi_j the shape of the mode where j is one. The integrals are those of `flexible_body`, and of
-w_j x V: with the linear momentum P and N = int rho V^T dm it takes the force w_j x P and the
+w_j x V. With the linear momentum P and N = int rho V^T dm that takes the force w_j x P and the
 moment (tr N - N^T) w_j. P and N of bodies add up, so that a composite body has 12 numbers beside
 its inertia (the matrix B of Echeandia and Wensing, 2021, eq. 25, in its general form).
 """

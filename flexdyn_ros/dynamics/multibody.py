@@ -256,7 +256,7 @@ class Multibody:
         friction: Losses of the joints.
         springs: Springs of the elastic joints, in their order, then those of links.
         couplings: Energies that several modes share.
-        loops: What closes between frames.
+        loops: Loops between frames.
         linearised: Places in q and in qd of the modal coordinates in which the equations are
             expanded, see reduced_forms.py.
         undeformed: The same of those that the kinetic energy does not see, see there.

@@ -86,7 +86,7 @@ def generalised_forces(
         qd: Velocity, (nv,).
         qdd: Acceleration, (nv,).
         gravity: Acceleration of gravity in the root frame [m/s^2].
-        wrenches: What the environment exerts on the robot.
+        wrenches: Wrenches that the environment exerts on the robot.
     """
     places = placements(tree, q, at_once=True)
     motions = propagate(tree, places, qd, qdd, gravity)

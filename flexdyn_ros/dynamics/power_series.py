@@ -74,7 +74,9 @@ class PowerSeries(OuterScalar):
 
     def __bool__(self) -> bool:
         """Refuse to decide: a number that vanishes may still change with e."""
-        raise TypeError('a power series has no truth value: the algorithm branches on it')
+        raise TypeError(
+            'a power series has no truth value: the algorithm branches on it. '
+            'Use smooth functions')
 
     def call(self, function: Function) -> PowerSeries:
         """Return a function of the series; a piecewise one is continued from above at a knot."""

@@ -3,11 +3,11 @@
 Reduced forms of the equations: linearised deflections, and the kinetic energy of the straight arm.
 
 **Linearised small deflections.** Let e count the modal coordinates delta of the links asked for,
-their rates and accelerations.
-Kinetic energy, the potential of gravity and the places of frames are expanded in e and cut off
-beyond e^2; elastic energy, springs and losses stay whole. Lagrange's equations of what is left are
-linear in delta, delta' and delta'' in the rows of these modes. In the rows of all other
-coordinates they are of second order, and the motion of the joints stays as large as it is:
+their rates and accelerations. Kinetic energy, the potential of gravity and the places of frames
+are expanded in e and cut off beyond e^2. Elastic energy, springs and losses stay whole. Lagrange's
+equations of what is left are linear in delta, delta' and delta'' in the rows of these modes. In
+the rows of all other coordinates they are of second order, and the motion of the joints stays as
+large as it is:
 
     L = L_0 + L_1 + L_2;    tau_joint = Q_0 + Q_1 + Q_2,    tau_mode = Q_0 + Q_1,
 
@@ -59,9 +59,9 @@ def expanded(vectors: int, *over: int) -> Callable[[Algorithm], Algorithm]:
     Args:
         vectors: How many of the arguments after the tree depend on the modes: q; q and qd; or q,
             qd and qdd.
-        over: Levels of the nested result that run over the velocity coordinates: 0 for forces, 0
-            and 1 for a mass matrix, 1 for the rows of a Jacobian. Each takes a degree off in the
-            rows or columns of linearised modes.
+        over: Levels of the nested result that run over the velocity coordinates. 0 for forces, 0
+            and 1 for a mass matrix, 1 for rows of a Jacobian. Each takes a degree off in the rows
+            or columns of linearised modes.
     """
 
     def decorate(algorithm: Algorithm) -> Algorithm:

@@ -87,7 +87,7 @@ class ReferenceBackend:
         method: str = 'auto',
     ) -> Any:
         """
-        Return what one of the functions gives; several results are a tuple.
+        Return the results of a function; several results are a tuple.
 
         Args:
             name: One of `functions.FUNCTIONS`.

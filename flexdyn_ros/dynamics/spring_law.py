@@ -2,11 +2,11 @@
 """
 Nonlinear springs on one coordinate: a force and the energy that it is the derivative of.
 
-Between its points a table is the monotone cubic interpolant of Fritsch and Carlson (Monotone
-piecewise cubic interpolation, SIAM J. Numer. Anal. 17, 1980) with the slopes of Fritsch and
-Butland (A method for constructing local monotone piecewise cubic interpolants, SIAM J. Sci.
-Stat. Comput. 5, 1984), as in scipy. It never overshoots, and is constant between equal neighbours.
-Beyond its ends it is a straight line. Energies are exact integrals, slopes exact derivatives.
+Between its points a table is a monotone cubic interpolant, as in scipy. It is that of Fritsch and
+Carlson (Monotone piecewise cubic interpolation, SIAM J. Numer. Anal. 17, 1980) with the slopes of
+Fritsch and Butland (A method for constructing local monotone piecewise cubic interpolants, SIAM J.
+Sci. Stat. Comput. 5, 1984). It never overshoots, and is constant between equal neighbours. Beyond
+its ends it is a straight line. Energies are exact integrals, slopes exact derivatives.
 """
 
 from __future__ import annotations

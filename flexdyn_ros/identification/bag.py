@@ -78,7 +78,7 @@ def read_messages(
             'Reading bags needs the library rosbags. Install it with: pip install rosbags.'
         ) from None
     if not Path(bag).exists():
-        raise ArgumentError('BAG', f'is "{bag}", which does not exist')
+        raise ArgumentError('BAG', f'is "{bag}", which does not exist. Correct the path')
     try:
         # Bags of older releases do not carry the definitions of their messages.
         with AnyReader([Path(bag)], default_typestore=get_typestore(Stores.LATEST)) as reader:
@@ -96,7 +96,9 @@ def read_messages(
     except FlexdynError:
         raise
     except Exception as error:  # of a reader, a database or a decompressor
-        raise ArgumentError('BAG', f'is "{bag}", which cannot be read: {error}') from None
+        raise ArgumentError(
+            'BAG', f'is "{bag}", which cannot be read: {error}. Check it by ros2 bag info'
+        ) from None
     if not messages:
         raise FlexdynError(f'{found[0]} holds no message. Record it again, or name another.')
     return found[0], messages
@@ -126,7 +128,8 @@ def joined(
     missing = sorted(set(owner) - met)
     if missing:
         raise FlexdynError(
-            f'{topic} has no joint {", ".join(missing)}; it has {", ".join(sorted(met))}.')
+            f'{topic} has no joint {", ".join(missing)}; it has {", ".join(sorted(met))}. '
+            'Record them, or name another topic.')
     state = np.full((3, len(names)), np.nan)
     times: list[float] = []
     rows: list[np.ndarray] = []

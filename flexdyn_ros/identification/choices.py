@@ -26,7 +26,7 @@ def checked_motions(robot: Robot, motions: object) -> list[Motion]:
         raise ArgumentError(
             'motions', f'is of type {type(motions).__name__}, expected a Motion or several')
     if not robot.joint_names:
-        raise ArgumentError('robot', 'has no joint that moves')
+        raise ArgumentError('robot', 'has no joint that moves, expected at least one')
     ordered = []
     for number, motion in enumerate(motions):
         place = f'motions[{number}]'
@@ -139,7 +139,7 @@ def bounded(
     """Return least and greatest values, (p, 2), infinite where there are none; see `held`."""
     found = np.tile([-np.inf, np.inf], (len(model.names), 1))
     if bounds and not physical:
-        raise ArgumentError('bounds', 'limits physical parameters alone, and physical is False')
+        raise ArgumentError('bounds', 'limits physical parameters, and physical is False. Omit it')
     if bounds is not None and not isinstance(bounds, Mapping):
         raise ArgumentError('bounds', f'is {bounds!r}, expected names with (low, high)')
     for name, pair in (bounds or {}).items():

@@ -24,7 +24,8 @@ def identified_urdf(described: Robot, identified: Robot) -> str:
     """
     if not described.descriptions:
         raise NotYetSupported(
-            'Only robots that load_robot read can be written as URDF', name=described.name)
+            'Only robots that load_robot read can be written as URDF', name=described.name,
+            advice='Load the robot by load_robot')
     root, *others = map(fromstring, described.descriptions)
     extension = _merged_extension(root, others)
     elements = {element.get('name'): element for element in root.findall('link')}

@@ -84,11 +84,11 @@ class Statistics:
 @dataclass(eq=False)
 class Identification:
     """
-    What `identify` found.
+    Results of `identify`.
 
     Attributes:
         model: The unknown parameters.
-        values: Their values, (p,).
+        values: Their values, (p,) [kg, m, N, N m, s; see `parameters`].
         deviations: Their standard deviations, (p,).
         shapes: Shape of the friction of each joint.
         path: The signal path.
@@ -138,7 +138,7 @@ class Identification:
 
     @property
     def parameters(self) -> dict[str, Estimate]:
-        """The unknown parameters by name; the description decides what the data leave open."""
+        """The unknown parameters by name. The description decides where data do not."""
         return {
             name: Estimate(float(value), float(deviation), unit)
             for name, value, deviation, unit, free in zip(
@@ -182,7 +182,7 @@ class Identification:
 
     @property
     def warnings(self) -> list[str]:
-        """What the motions leave uncertain, and which motion would help."""
+        """Parameters that stay uncertain, and motions that would help."""
         found = []
         condition = self.statistics.condition
         if condition > POOR_CONDITION:

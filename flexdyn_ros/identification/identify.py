@@ -58,7 +58,7 @@ def identify(
             "<joint>/elastic" (link side less motor side) make stiffness and damping of elastic
             joints unknown; their torque is zero. Without them all modes are at rest.
         friction: Terms of joint friction: "auto" (by cross validation), "default" (viscous,
-            coulomb, offset), "all", "none", or some of viscous, coulomb, stribeck, load,
+            coulomb, offset), "all", "none". Or some of viscous, coulomb, stribeck, load,
             presliding, offset, quadratic, viscous_asymmetry, coulomb_asymmetry; or these by joint.
             Without any, friction is that of the description.
         cutoff: Of the filters [Hz]; default 10 Hz, or a fifth of a lower rate.
@@ -78,7 +78,7 @@ def identify(
         bounds: Least and greatest value of parameters by name.
         physical: Whether inertias are those of real bodies, and losses not negative.
         weight: Of the description beside the data: 1 takes a parameter of it to be right within
-            about its own size. It decides what the data leave open. Or weights by name of
+            about its own size. It decides where the data leave one open. Or weights by name of
             parameters, with wildcards; others have 1, and a body has that of its mass.
         progress: Called with the fraction done.
 
@@ -112,7 +112,7 @@ def identify(
 
     model = model_with(ALL if automatic else checked_friction(robot, friction))
     if not model.names:
-        raise ArgumentError('friction', 'leaves no unknown parameter')
+        raise ArgumentError('friction', 'leaves no unknown parameter. Fix fewer')
     values, free = held(model, fixed, physical)
     limits, ties = bounded(model, bounds, physical), weights(model, weight)
     report = progress or (lambda fraction: None)

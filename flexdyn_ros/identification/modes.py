@@ -3,10 +3,10 @@
 Modes of vibration from recorded signals: frequency, damping ratio and participation.
 
 Signals are any that the vibration moves: joint positions or torques, strain gauges, an IMU at the
-tip. Without an input they are free decays. With inputs, such as a chirp or a step of a torque,
-each mode answers them by (a s + b) / (s^2 + 2 zeta omega s + omega^2). Amplitudes are linear, so
-that frequencies and dampings alone are sought (variable projection: Golub and Pereyra, 1973).
-Modes are added one by one, from a grid, and refined together.
+tip. Without an input they are free decays. Inputs are, for instance, a chirp or a step of a
+torque. Each mode answers them by (a s + b) / (s^2 + 2 zeta omega s + omega^2). Amplitudes are
+linear, so that frequencies and dampings alone are sought (variable projection: Golub and Pereyra,
+1973). Modes are added one by one, from a grid, and refined together.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class VibrationMode:
     Attributes:
         frequency: Undamped [Hz].
         damping_ratio: [1].
-        participation: Of each signal, complex, (m,): the part Re(p exp(lambda t)) of a free decay;
-            with inputs the residue of each signal by each input, (m, k).
+        participation: Of each signal, complex, (m,): the part Re(p exp(lambda t)) of a free decay.
+            With inputs it is the residue of each signal by each input, (m, k).
         frequency_deviation: [Hz].
         damping_deviation: [1].
     """
@@ -56,7 +56,7 @@ def identify_modes(
     Args:
         t: Even times, (T,) [s].
         signals: Shape (T, m) or (T,), each in its own unit.
-        inputs: What excites them, (T, k) or (T,), constant between samples; None for free decays.
+        inputs: The excitation, (T, k) or (T,), constant between samples; None for free decays.
         count: Number of modes; by default each lowers the residual by 5 percent at least.
         band: Least and greatest frequency [Hz]; by default from 1.5 periods in the record to
             40 % of the rate.
@@ -68,9 +68,10 @@ def identify_modes(
     y, u = _columns('signals', signals, len(times)), _columns('inputs', inputs, len(times))
     steps = np.diff(times)
     if len(times) < SHORTEST or not np.ptp(steps) < 1e-3 * steps.mean():
-        raise ArgumentError('t', f'has uneven steps or fewer than {SHORTEST} samples')
+        raise ArgumentError(
+            't', f'is short or uneven, expected equal steps and {SHORTEST} samples')
     if not y.shape[1]:
-        raise ArgumentError('signals', 'has no column')
+        raise ArgumentError('signals', 'has no column, expected one a signal')
     if count is not None and not 1 <= count <= len(times) // 10:
         raise ArgumentError('count', f'is {count!r}, expected 1 to {len(times) // 10}')
     rate = 1.0 / steps.mean()
@@ -78,7 +79,7 @@ def identify_modes(
     if not 0.0 < low < high <= 0.5 * rate:
         raise ArgumentError('band', f'is {(low, high)}, expected 0 < low < high <= {0.5 * rate:g}')
     if not np.ptp(y, axis=0).all():
-        raise ArgumentError('signals', 'has a column that does not change')
+        raise ArgumentError('signals', 'has a column that does not change. Remove it')
     fit = _Fit(y / np.std(y, axis=0), u, steps.mean())
     grid = np.geomspace(low, high, FREQUENCIES)
     found = np.zeros((0, 2))

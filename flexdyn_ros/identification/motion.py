@@ -104,7 +104,7 @@ class Motion:
                 raise UnknownName('coordinate', name, known)
         missing = [name for name in joints if name not in names]
         if missing:
-            raise ArgumentError(argument, f'has no column of {", ".join(missing)}')
+            raise ArgumentError(argument, f'has no column of {", ".join(missing)}. Add it')
         wanted = [name for name in known if name in names]
         places = [names.index(name) for name in wanted]
 

@@ -70,7 +70,7 @@ def read_motion(
 
     path = Path(file)
     if not path.exists():
-        raise ArgumentError('LOG', f'is "{file}", which does not exist')
+        raise ArgumentError('LOG', f'is "{file}", which does not exist. Correct the path')
     table = path.suffix.lower() in TABLES
     names = recorded_names(joints)
     if table:
@@ -198,13 +198,13 @@ def _from_csv(
         if missing and (kind == 'q' or kind == 'tau' and with_torque):
             shown = NAMED[kind][0 if kind == 'q' else 1].format(name=missing[0])
             raise ArgumentError(
-                'LOG', f'is {path}, which lacks a column "{shown}"; it has {", ".join(heads)}')
+                'LOG', f'is {path}, which lacks a column "{shown}". Add it to {", ".join(heads)}')
         found[kind] = None if missing else [place for place in places if place is not None]
         for k, (name, place) in enumerate(zip(owners, places), 1):
             forms = [form.format(name=name, k=k) for form in CURRENTS]
             if kind == 'tau' and with_torque and name not in gains and heads[place or 0] in forms:
                 raise ArgumentError(
-                    '--gains', f'has no gain of "{name}", of which {path} holds the current')
+                    '--gains', f'has no gain of "{name}". Add it, since {path} holds its current')
         wanted += found[kind] or []
     table = _numbers(path, wanted)
     parts, start = {}, 1
@@ -221,7 +221,7 @@ def _time_column(path: Path, heads: Sequence[str]) -> int:
     """Return the column of times."""
     found = [k for k, head in enumerate(heads) if head.lower() in TIMES]
     if not found:
-        raise ArgumentError('LOG', f'is {path}, whose first row has no column {TIMES[0]}')
+        raise ArgumentError('LOG', f'is {path}, expected a column {TIMES[0]} in its first row')
     return found[0]
 
 
@@ -237,7 +237,8 @@ def _numbers(path: Path, wanted: Sequence[int]) -> np.ndarray:
         try:
             values.append([float(cell) for cell in cells])
         except ValueError:
-            raise FlexdynError(f'{path}, line {number}: a value is not a number.') from None
+            raise FlexdynError(
+                f'{path}, line {number}: a value is not a number. Correct the line.') from None
     if not values:
         raise FlexdynError(f'{path} has no complete row. Each needs a number in every column.')
     return np.array(values)

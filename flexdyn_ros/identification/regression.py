@@ -75,7 +75,7 @@ class Regression:
         columns, payload = self.regrouping.columns, self.model.payload
         if not len(columns):
             raise ArgumentError(
-                'robot', 'has no unknown parameter that changes the torques of its joints')
+                'robot', 'has no unknown parameter that changes its torques. Fix fewer')
         if payload is not None and self._free[:10].any() and columns.min() >= 10:
             raise ArgumentError(
                 'payload', f'is on link "{payload}", which does not move. Name another')

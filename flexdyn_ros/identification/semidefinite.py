@@ -39,7 +39,7 @@ def solved(problem: PhysicalProblem) -> tuple[np.ndarray, np.ndarray, str]:
         if not isinstance(error, Exception) and type(error).__name__ != 'PanicException':
             raise  # the PanicException of Rust is no Exception
         if not isinstance(error, ImportError):
-            _logger.warning('Clarabel fails (%s: %s). %s solves instead.',
+            _logger.warning('Clarabel fails (%s: %s). %s solves instead. Update clarabel.',
                             type(error).__name__, str(error).strip().partition('\n')[0], NEWTON)
         solver = NEWTON
         values, covariance = problem.solve()

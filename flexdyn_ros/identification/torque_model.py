@@ -86,7 +86,8 @@ class TorqueModel:
         """
         if robot.loops or robot.quaternion_starts:
             raise NotYetSupported(
-                'Identification does not support loops and quaternions yet', name=robot.name)
+                'Identification does not support loops and quaternions yet', name=robot.name,
+                advice='Identify the tree without <loop>, on a fixed base')
         self.robot, self.coordinates = robot, tuple(coordinates)
         self.payload, self.gravity, self._gains = payload, gravity, gains
         self._places = [robot.coordinate_names.index(name) for name in coordinates]

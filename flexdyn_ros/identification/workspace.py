@@ -54,7 +54,7 @@ class Workspace:
             low, high = np.array(box, dtype=float).reshape(2, 3)
         except (TypeError, ValueError):
             raise ArgumentError(
-                'workspace', 'has walls other than four numbers each, or a box other than least '
+                'workspace', 'is wrong, expected walls of four numbers each, and a box of least '
                 'and greatest x, y, z') from None
         sizes = np.linalg.norm(walls[:, :3], axis=1)
         if not (np.isfinite(walls).all() and np.all(sizes > 0.0)):
@@ -62,7 +62,7 @@ class Workspace:
         walls = np.column_stack((walls[:, :3] / sizes[:, None], walls[:, 3]))
         if self.box is not None:
             if not np.all(high > low):
-                raise ArgumentError('box', f'is empty: {self.box}')
+                raise ArgumentError('box', f'is empty: {self.box}, expected least below greatest')
             sides = [np.column_stack((sign * np.eye(3), sign * ends))
                      for sign, ends in ((1.0, low), (-1.0, high))]
             walls = np.concatenate((walls, *(side[np.isfinite(side[:, 3])] for side in sides)))

@@ -175,4 +175,5 @@ def _held_frequencies(dyn: Dynamics, q: np.ndarray, count: int) -> np.ndarray:
 
 def _require_modes(dyn: Dynamics) -> None:
     if not dyn.robot.n_modes:
-        raise ArgumentError('dyn', f'is of "{dyn.robot.name}", which is rigid: it has no modes')
+        raise ArgumentError(
+            'dyn', f'is of "{dyn.robot.name}", which is rigid. Add a <flexible_link>')

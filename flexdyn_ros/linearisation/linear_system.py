@@ -30,7 +30,7 @@ class LinearSystem:
         b: (2 nv, n_joints).
         c: (p, 2 nv).
         d: (p, n_joints).
-        states: Names of x: coordinates, then coordinates with "/rate".
+        states: Names of x: coordinates [rad | m], then rates, with "/rate" [rad/s | m/s].
         inputs: Names of the joints whose torques are u.
         outputs: Names of y, see `linearisation/outputs.py`.
         input_units: "N m" or "N", each.

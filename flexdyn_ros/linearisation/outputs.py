@@ -107,14 +107,16 @@ def _parsed(robot: Robot, name: str) -> tuple[SystemOutput, ...]:
 def _strain(robot: Robot, name: str, place: str, what: str) -> SystemOutput:
     link = robot.link(place)
     if link.beam is None or not link.mode_names or link.segments is not None:
-        raise ArgumentError('outputs', f'names "{name}", and "{place}" has no modes of a beam')
+        raise ArgumentError(
+            'outputs', f'names "{name}", and "{place}" has no modes of a beam. '
+            'Choose a link with <beam>')
     try:
         x, y, z = map(number, what.partition('@')[2].split(','))
     except ValueError:
         raise ArgumentError(
             'outputs', f'names "{name}", expected strain@x,y,z with three numbers') from None
     if not 0.0 <= x <= 1.0:
-        raise ArgumentError('outputs', f'names "{name}", whose x is not within 0 and 1')
+        raise ArgumentError('outputs', f'names "{name}", expected x from 0 to 1')
     return SystemOutput(name, '1', 'strain', place, at=(x, y, z))
 
 

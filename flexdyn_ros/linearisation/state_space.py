@@ -2,13 +2,13 @@
 """
 Linear state space of a robot about a state.
 
-The state is x = (displacement of the configuration, velocity), 2 nv numbers. A displacement is
-a change of q itself. Of a quaternion it is a rotation vector, and of a floating joint's
-position a translation, both in body axes (the tangent space at q). There its rate is not the
-change of velocity alone. With the velocity v and the spin w of the body, the rotation vector r
-and the translation d obey r' = dw - w x r and d' = dv - w x d - v x r (the adjoint of the twist;
-Sola, Deray and Atchuthan, A micro Lie theory for state estimation in robotics, 2018, appendix D).
-About rest that vanishes.
+The state is x = (displacement of the configuration, velocity), 2 nv numbers. A displacement is a
+change of q itself. Of a quaternion it is a rotation vector, and of a floating joint's position a
+translation, both in body axes (the tangent space at q). There its rate is not the change of
+velocity alone. Let v be the velocity and w the spin of the body. The rotation vector r and the
+translation d obey r' = dw - w x r and d' = dv - w x d - v x r (the adjoint of the twist; Sola,
+Deray and Atchuthan, A micro Lie theory for state estimation in robotics, 2018, appendix D). About
+rest that vanishes.
 """
 
 from __future__ import annotations

@@ -33,10 +33,10 @@ def twist_derivative(dyn: Dynamics, q: np.ndarray, v: np.ndarray, frame: str) ->
     """
     Return d (J(q) v) / dq of a frame's Jacobian at constant v, (6, nv), exactly.
 
-    Let H(v; w) be the derivative of J v along w. `jacobian_rate_qd` is H(v; v), so that
-    H(v; w) + H(w; v) = (H(v + w; v + w) - H(v - w; v - w)) / 2. The difference H(v; w) - H(w; v)
-    is J [w, v], and for the angular rows ow x ov besides, o = J w or J v: second derivatives of a
-    rotation are symmetric.
+    Let H(v; w) be the derivative of J v along w. `jacobian_rate_qd` is H(v; v), so that H(v; w) +
+    H(w; v) = (H(v + w; v + w) - H(v - w; v - w)) / 2. The difference H(v; w) - H(w; v) is J [w,
+    v]. The angular rows have ow x ov besides, o = J w or J v, as second derivatives of a rotation
+    are symmetric.
 
     Args:
         dyn: The dynamics.

@@ -10,8 +10,8 @@ Applications to Tracking and Navigation, 2001, section 6.2.2.
 
 The force error on mode i is stiffness_error w_i^2 a_i. The amplitudes a_i fall as 1 / w_i^2 from
 that of the lowest mode, as under one force at the tip. The error of a joint's torque is
-torque_error times the largest torque that these amplitudes have there, and friction_error times
-its Coulomb friction, at the lowest frequency.
+torque_error times the largest torque that these amplitudes have there. Added is friction_error
+times its Coulomb friction, at the lowest frequency.
 """
 
 from __future__ import annotations

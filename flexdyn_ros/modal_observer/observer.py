@@ -74,8 +74,8 @@ class ModalObserver:
         Args:
             dyn: The dynamics.
             period: Time between two updates [s].
-            sensors: The sensors in use. None takes the <sensor> elements of the robot, or where it
-                has none, an encoder of 2e-5 rad or m on the motor side of every joint.
+            sensors: The sensors in use. None takes the <sensor> elements of the robot. Where it
+                has none, it takes an encoder of 2e-5 rad or m on the motor side of every joint.
             amplitude: Of the vibrations to be estimated, at the tip that moves most [m].
             stiffness_error: Relative error of stiffnesses to be expected.
             torque_error: Error of joint torques, relative to the largest torque of a vibration.
@@ -106,7 +106,7 @@ class ModalObserver:
                   if each.measures == 'motor_position'}
         missing = [name for name in robot.joint_names if name not in places]
         if missing:
-            raise ArgumentError('sensors', f'lacks motor_position of {", ".join(missing)}')
+            raise ArgumentError('sensors', f'lacks motor_position of {", ".join(missing)}. Add it')
         self._places = [places[name] for name in robot.joint_names]
         self._deviations = np.array([sensor.noise for sensor in self.sensors])
         self._slides = _SLIDING * np.array([
@@ -235,6 +235,7 @@ def _refuse_unsuitable(robot: Robot) -> None:
         raise NotYetSupported(
             'The modal observer is for trees of joints with one axis each, on a fixed base',
             file=robot.source, element='loop' if robot.loops else 'joint',
-            name=robot.loops[0].name if robot.loops else several[0])
+            name=robot.loops[0].name if robot.loops else several[0],
+            advice='Use quasi-static deflections')
     if not robot.n_modes:
-        raise FlexdynError(f'Robot "{robot.name}" is rigid: it has no modes to be observed.')
+        raise FlexdynError(f'Robot "{robot.name}" is rigid. Add a <flexible_link> to observe.')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sensors on the arm read in a state of motion."""
+"""Readings of sensors on the arm in a state of motion."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class SensorEquations:
     """
     The readings of sensors, from the state and the acceleration of all coordinates.
 
-    A force/torque sensor reads the force of a joint that is held at zero in its place, by inverse
-    dynamics of the robot with that joint.
+    A force/torque sensor reads the force of a joint that is held at zero in its place. Inverse
+    dynamics of the robot with that joint computes it.
     """
 
     def __init__(self, dyn: Dynamics, sensors: Sequence[MountedSensor]):

@@ -3,8 +3,9 @@
 A description whose stiffness and damping are adjusted: which numbers these are, and their change.
 
 A parameter is named as the modes that it governs: `<link>/bending_y` (the beam's iz),
-`<link>/bending_z` (iy), `<link>/torsion` (j), the same of segments, `<joint>/elastic`, and
-`<link>/mode3` of a file. Shapes of a uniform beam do not depend on these numbers.
+`<link>/bending_z` (iy), `<link>/torsion` (j) and the same of segments. Others are
+`<joint>/elastic`, and `<link>/mode3` of a file. Shapes of a uniform beam do not depend on these
+numbers.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class AdjustableModel:
         """
         if not robot.descriptions:
             raise NotYetSupported(
-                'Only robots that load_robot read can be updated', name=robot.name)
+                'Only robots that load_robot read can be updated', name=robot.name,
+                advice='Load the robot by load_robot')
         self.robot, self._base_dir = robot, base_dir
         self._texts = robot.descriptions
         self.names = (

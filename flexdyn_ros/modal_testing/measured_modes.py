@@ -64,7 +64,7 @@ class MeasuredMode:
 @dataclass(frozen=True, eq=False)
 class ModalTest:
     """
-    What was measured on an arm with its joints held.
+    Measurements on an arm with its joints held.
 
     Attributes:
         modes: Frequencies, damping and shapes.
@@ -90,7 +90,7 @@ def read_modal_test(path: Path, link: Optional[str] = None) -> ModalTest:
         FlexdynError: pyuff is missing.
     """
     if not path.is_file() or path.stat().st_size > LARGEST:
-        raise ModelError(f'"{path}" is no file, or larger than {LARGEST} bytes')
+        raise ModelError(f'"{path}" is wrong, expected a file of at most {LARGEST} bytes')
     try:
         if path.suffix.lower() not in ('.uff', '.unv'):
             return _described(path)
@@ -100,7 +100,7 @@ def read_modal_test(path: Path, link: Optional[str] = None) -> ModalTest:
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError,
             np.linalg.LinAlgError) as error:
         text = f'lacks {error}' if isinstance(error, KeyError) else str(error)
-        raise ModelError(f'"{path}" {text}', advice='docs/modal_files.md describes the file'
+        raise ModelError(f'"{path}" {text}', advice='Compare it with docs/modal_files.md'
                          ) from None
 
 

@@ -101,7 +101,7 @@ def update_modes(
 
     Args:
         model: The arm.
-        test: What was measured with the joints held.
+        test: Measurements with the joints held.
         q: The configuration of the test, (nq,).
         bound: Largest factor of a stiffness, and its inverse the least.
         fixed: Parameters that are not adjusted.

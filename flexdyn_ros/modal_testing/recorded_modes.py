@@ -50,7 +50,7 @@ def recorded_test(
     modes = identify_modes(
         t, table[:, : len(used)], table[:, len(used) :] if inputs else None, count, band)
     if not modes:
-        raise ArgumentError('signals', 'contains no mode of vibration')
+        raise ArgumentError('signals', 'contains no mode of vibration. Record a free vibration')
     found = []
     for mode in modes:
         shape = None

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot model: what a URDF and its flexdyn extension describe."""
+"""The robot model of a URDF and its flexdyn extension."""

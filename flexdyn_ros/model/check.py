@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What is doubtful in a model that loads: inertias, massless motion, limits, friction and beams.
+Doubts about a model that loads: inertias, massless motion, limits, friction and beams.
 
 `load_robot` accepts all of it, as vendors ship such models; `check_robot` reports it, and
-`load_robot(..., strict=True)` refuses what is reported as an error.
+`load_robot(..., strict=True)` refuses reported errors.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Finding:
         severity: "error" (strict loading refuses it), "warning" or "note".
         element: The XML element, "link", "joint" or "payload", or "robot".
         name: The name of the link or joint; of a payload, of the link that carries it.
-        message: What was found, with its value.
-        advice: What the user should do next.
+        message: The finding, with its value.
+        advice: The next step for the user.
     """
 
     severity: str
@@ -56,7 +56,7 @@ class CheckReport:
     All that `check_robot` found.
 
     Attributes:
-        findings: What is doubtful, errors first.
+        findings: The doubts, errors first.
         links: One row for each link.
     """
 
@@ -70,7 +70,7 @@ class CheckReport:
 
 
 def check_robot(robot: Robot) -> CheckReport:
-    """Return what is doubtful in the robot, and a table of its links."""
+    """Return doubts about the robot, and a table of its links."""
     require_robot(robot)
     reports = tuple(link_report(link) for link in robot.links)
     size = reach(robot)

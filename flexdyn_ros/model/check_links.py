@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is doubtful in a link or payload: inertia, modes, segments, moduli, springs of modes."""
+"""Doubts about a link or payload: inertia, modes, segments, moduli, springs of modes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class LinkReport:
         failed: Tests that failed: "mass", "positive" (a negative principal moment),
             "triangle" (the largest moment exceeds the sum of the others).
         excess: By how much the worst test failed, relative to the largest moment.
-        beam_share: Largest share of the mass of `<inertial>` that the beam can take; None where
+        beam_share: Largest share of the mass of `<inertial>` that the beam can take. None where
             there is no beam or it has a mass of its own.
     """
 
@@ -93,7 +93,7 @@ def payload_remarks(payload: Payload) -> Iterator[Remark]:
 
 def link_remarks(link: Link, report: LinkReport, robot: Robot, size: float) -> Iterator[Remark]:
     """
-    Yield what is doubtful in a link.
+    Yield doubts about a link.
 
     Args:
         link: The link.
@@ -234,7 +234,7 @@ def _segment_remarks(link: Link) -> Iterator[Remark]:
 
 
 def _mode_spring_remarks(link: Link) -> Iterator[Remark]:
-    """Yield what is doubtful in the nonlinear springs of a link's modes."""
+    """Yield doubts about the nonlinear springs of a link's modes."""
     for spring in link.mode_springs:
         if spring.replaces:
             yield from spring_remarks(spring.points, f' of "{spring.mode}"')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is implausible in a model: units, limits, beams that no material makes, other readers."""
+"""Implausible values of a model: units, limits, beams that no material makes, other readers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LOWEST, HIGHEST = 0.1, 1e5
 
 def implausible_findings(robot: Robot, base_dir: Optional[Path] = None) -> list[Finding]:
     """
-    Return what is implausible in a robot, beyond what `check_robot` finds.
+    Return implausible values of a robot, beyond those of `check_robot`.
 
     Args:
         robot: The robot.

@@ -38,8 +38,8 @@ def load_robot(
             the folder of the file that names them. Descriptions themselves are looked for in
             the current folder, then here.
         extension: More <flexdyn> data, as text or file with <flexdyn> or <robot> at its root,
-            or several of those. They are merged with what the URDF holds.
-        strict: Whether to refuse what `flexdyn check` reports as errors: moving links without
+            or several of those. They are merged with the URDF's.
+        strict: Whether to refuse errors of `flexdyn check`: moving links without
             mass, and inertias that no rigid body can have.
         xacro_arguments: Values of the description's xacro arguments by name, as the xacro
             command takes them in words name:=value.
@@ -76,7 +76,8 @@ def _folder(base_dir: Optional[Union[str, 'os.PathLike[str]']]) -> Optional[Path
         raise ArgumentError('base_dir', f'must be the path of a folder, not {kind}')
     folder = Path(base_dir)
     if not folder.is_dir():
-        raise ArgumentError('base_dir', f'names a folder that does not exist: "{folder}"')
+        raise ArgumentError(
+            'base_dir', f'names a folder that does not exist: "{folder}". Correct it')
     return folder
 
 
@@ -91,7 +92,7 @@ def _xacro_arguments(arguments: Optional[Mapping[str, Union[str, float]]]) -> di
         if not isinstance(name, str) or not isinstance(value, (str, Real)):
             raise ArgumentError(
                 'xacro_arguments',
-                f'has {name!r}: {value!r}; a name is text, and a value text, a number or a bool',
+                f'has {name!r}: {value!r}, expected a name, and text, a number or a bool',
             )
     return {name: str(value) for name, value in arguments.items()}
 

@@ -11,7 +11,7 @@ from flexdyn_ros.model.records.robot import Loop, Robot
 
 class LoopLayout:
     """
-    What a robot's loops and coordinates are; coordinates are places in velocities.
+    Loops and coordinates of a robot; coordinates are places in velocities.
 
     Attributes:
         base: Coordinates of a base that moves.

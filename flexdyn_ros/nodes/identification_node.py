@@ -96,7 +96,8 @@ class IdentificationNode(RobotNode):
             # One stamp that is far ahead would end the recording.
             self._dropped[wrong[0]] += 1
             self.get_logger().warning(
-                f'{JOINT_STATES} dropped: {wrong[1]}', throttle_duration_sec=1.0)
+                f'{JOINT_STATES} dropped: {wrong[1]}. Check its publisher.',
+                throttle_duration_sec=1.0)
         else:
             self._recorder.take(message)
 

@@ -187,7 +187,8 @@ class InverseDynamicsNode(RobotNode):
         clock = NodeClock.of(self.get_clock(), self.parameters['max_delay'])
         dropped = take(message, now, clock)
         if dropped:
-            self.get_logger().warning(dropped, throttle_duration_sec=1.0)
+            self.get_logger().warning(
+                f'{dropped}. Check its publisher.', throttle_duration_sec=1.0)
             self.diagnostics.report(ERROR, dropped)
             return
         if len(self.measured.unknown) > known:

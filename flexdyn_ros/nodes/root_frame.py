@@ -26,7 +26,9 @@ def root_link(text: str) -> str:
         if link.get('name') not in children
     ]
     if len(roots) != 1:
-        raise ValueError(f'the description has {len(roots)} root links: {", ".join(roots)}')
+        raise ValueError(
+            f'the description has {len(roots)} root links: {", ".join(roots)}. '
+            'Connect them by joints')
     return roots[0]
 
 

@@ -155,7 +155,8 @@ class TrajectoryCorrectionNode(RobotNode):
         """Return the last command while the motors stand there, else what is measured."""
         problems = self.measured.problems(time.monotonic(), self.parameters['timeout'])
         if problems:
-            raise FlexdynError(f'the present command is unknown: {listed(problems)}')
+            raise FlexdynError(
+                f'the present command is unknown: {listed(problems)}. Check joint_states')
         motors = self.measured.positions
         tolerance = self.parameters['command_tolerance']
         if self._command is not None and np.abs(self._command - motors).max() <= tolerance:
@@ -163,7 +164,7 @@ class TrajectoryCorrectionNode(RobotNode):
         return motors
 
     def diagnostic_values(self) -> dict[str, Any]:
-        """Return what is executed."""
+        """Return the state of execution."""
         if self._goals is None:
             return {}
         execution = self._goals.execution

@@ -28,7 +28,7 @@ SHAPING = ('auto', 'always', 'never')
 @dataclass(frozen=True)
 class CorrectionChoices:
     """
-    What bounds a correction and what follows.
+    Bounds of a correction, and the components that follow the path.
 
     Attributes:
         max_correction: Largest distance between motor and rigid arm's joint [rad | m].
@@ -39,7 +39,7 @@ class CorrectionChoices:
         shaping: Whether moving averages shape the motion: auto where it is not smooth, always,
             or never, which refuses a motion that is not smooth.
         max_duration: Of the motion [s].
-        frame: What follows with flexible links; empty for the robot's only tip.
+        frame: The frame that follows the path with flexible links; empty for the robot's only tip.
         outputs: Its components and joints; none to choose them.
     """
 
@@ -146,7 +146,7 @@ class _Correction:
             if name not in robot.joint_names:
                 raise UnknownName('joint', name, robot.joint_names)
         if len(set(names)) != len(names):
-            raise ArgumentError('names', f'{names} has a joint twice')
+            raise ArgumentError('names', f'{names} has a joint twice. Keep one')
         self._names, self._choices = names, choices
         joints = {joint.name: joint for joint in robot.joints}
         self._joints = [joints.get(name) for name in names]  # None: a component of one

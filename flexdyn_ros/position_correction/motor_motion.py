@@ -61,7 +61,7 @@ class ElasticArm:
     Attributes:
         dyn: Its dynamics.
         flexible: Whether more than joints is elastic, so that the tip alone follows.
-        outputs: What follows then; None otherwise.
+        outputs: Components that follow the path; None otherwise.
     """
 
     def __init__(self, dyn: Dynamics, frame: str, outputs: Sequence[str], q: np.ndarray):
@@ -70,7 +70,7 @@ class ElasticArm:
 
         Args:
             dyn: The dynamics.
-            frame: What follows with flexible links; empty for the only tip of the robot.
+            frame: The frame that follows the path with flexible links; empty for the only tip.
             outputs: Its components, and joints; none to choose them by the rank of the Jacobian.
             q: Joint positions to choose them at, (n_joints,).
 
@@ -79,8 +79,8 @@ class ElasticArm:
         """
         robot = dyn.robot
         if robot.loops or robot.nq != robot.nv or robot.base_motion != 'fixed':
-            raise ArgumentError('dyn', 'has loops, a moving base or a quaternion joint, for which '
-                                       'no corrected positions are computed')
+            raise ArgumentError('dyn', 'has loops, a moving base or a quaternion joint. Use a '
+                                       'tree of single joints on a fixed base')
         self.dyn = dyn
         self._n = robot.n_joints
         self._joints = ElasticJoints(robot)
@@ -169,7 +169,8 @@ class ElasticArm:
         try:
             found = stable_inversion(dyn, path, step)
         except (RuntimeError, ValueError) as error:  # of scipy's, for wild paths
-            raise InversionFailed(f'The tip cannot follow the path: {error}.') from error
+            raise InversionFailed(
+                f'The tip cannot follow the path: {error}. Plan a slower one.') from error
         joints = found.q[:, :self._n]
         # What still moves before and after the path is kept until it stands.
         path_time = (found.t >= 0.0) & (found.t <= reference.duration)
@@ -186,7 +187,7 @@ def prepare(dyn: Dynamics, frame: str = '', outputs: Sequence[str] = ()) -> Elas
 
     Args:
         dyn: The dynamics.
-        frame: What follows with flexible links.
+        frame: The frame that follows the path with flexible links.
         outputs: Its components, and joints.
     """
     arm = ElasticArm(dyn, frame, outputs, np.zeros(dyn.robot.n_joints))

@@ -30,7 +30,11 @@ LARGEST = (1e4, 1e4, 1e6)  # plausible position, velocity, acceleration
 
 
 class CorrectionRefused(FlexdynError):
-    """A trajectory has no corrected positions within the bounds."""
+    """
+    A trajectory has no corrected positions within the bounds.
+
+    The message names joint, value [rad | m], time [s] and remedy.
+    """
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class TrajectoryPoints:
             if self.velocities is not None and np.abs(self.velocities[k]).max() > AT_REST:
                 raise CorrectionRefused(
                     f'the {which} point has the velocities {self.velocities[k].tolist()}. '
-                    'Corrected motions begin and end at rest')
+                    'Begin and end at rest')
         if len(self.t) < 2:
             raise CorrectionRefused('it has one point at time zero. Add later points')
         return BPoly.from_derivatives(self.t, np.stack(given, axis=1))

@@ -38,9 +38,10 @@ class QuasiStatic:
     Inverse and forward dynamics of the joints alone, every mode at its static deflection.
 
     Modes are all that the robot counts as such: those of links, elastic joints and segments. Joint
-    positions are the first entries of a configuration, (nq - n_modes,), joint velocities,
-    accelerations and torques are (n_joints,), in the order of `robot.joint_names`. Payloads and
-    gravity are those that the dynamics have at the time of a call.
+    positions [rad | m] are the first entries of a configuration, (nq - n_modes,). Joint
+    velocities, accelerations and torques [N m | N] are (n_joints,), in the order of
+    `robot.joint_names`. Payloads and gravity are those that the dynamics have at the time of a
+    call.
 
     Attributes:
         dyn: The dynamics of the robot with its modes.

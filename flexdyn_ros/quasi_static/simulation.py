@@ -45,8 +45,8 @@ def simulate_quasi_static(
         quasi_static: The joints' dynamics.
         q0: Initial joint positions, (n_positions,) [rad, m].
         qd0: Initial joint velocities, (n_joints,) [rad/s, m/s].
-        torque: Joint torques, (n_joints,) [N m, N], held constant; or a callable(t, q, qd) of
-            joint positions and velocities that returns them, evaluated at every stage; or None.
+        torque: Joint torques, (n_joints,) [N m, N], held constant, or None. Or a callable(t, q,
+            qd) of joint positions and velocities that returns them, evaluated at every stage.
         t_end: Duration [s].
         dt: Time step [s].
         method: See `simulate`.
@@ -77,7 +77,8 @@ def simulate_quasi_static(
     tableau = find_tableau(method)
     if tableau.name not in TABLEAUS:
         names = ', '.join(TABLEAUS)
-        raise ArgumentError('method', f'is "{tableau.name}", and joints alone take {names}')
+        raise ArgumentError(
+            'method', f'is "{tableau.name}", expected one of {names} for joints alone')
     return integrate(equations, tableau, q, qd, t_end, dt, progress)
 
 

@@ -25,7 +25,7 @@ JUMP = 1e-9
 @dataclass
 class ControlSetting:
     """
-    What controllers are made for.
+    The data that controllers are built from.
 
     Attributes:
         robot: The robot.
@@ -59,7 +59,7 @@ class ScenarioController:
             gravity.
         model: The `Dynamics` that the law or gravity evaluates; None for none.
         limits: Largest torques, (n,), infinite where there are none.
-        trajectory: What it follows, or None.
+        trajectory: The motion that it follows, or None.
     """
 
     def __init__(self, section: CheckedSection, setting: ControlSetting):
@@ -189,7 +189,7 @@ def _computed_torque(controller: ScenarioController, setting: ControlSetting) ->
     section = controller.section
     if set(controller.names) != set(setting.start):
         raise section.error(
-            'joints', 'omits joints that are driven', 'Computed torque drives all of them.')
+            'joints', 'omits joints that are driven', 'Name all of them, or omit joints.')
     controller.names = names = tuple(setting.start)
     controller.of_v = np.array([setting.robot.coordinate_names.index(n) for n in names])
     controller.model = setting.new_model()
@@ -279,7 +279,7 @@ def _torque(controller: ScenarioController, setting: ControlSetting) -> TorqueLa
         columns = {name: find_signal(signals, 'tau', name) for name in names}
         if all(column is None for column in columns.values()):
             raise section.error(
-                'file', f'is {section["file"]}, which has no column <joint>/effort')
+                'file', f'is {section["file"]}, expected a column <joint>/effort')
         tau = np.column_stack([
             np.zeros(len(t)) if column is None else column for column in columns.values()])
     elif section['constant']:

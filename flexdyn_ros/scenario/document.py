@@ -22,8 +22,8 @@ class ScenarioError(FlexdynError):
         file: The file; '' where the scenario was a mapping.
         line: Its line, or None.
         key: The key, dots between sections.
-        problem: What is wrong.
-        advice: What to write.
+        problem: The fault.
+        advice: The text to write.
         exit_code: Of the command line: the call is wrong, not the model.
     """
 
@@ -126,7 +126,7 @@ class CheckedSection(dict):
         Args:
             key: Its key.
             names: Names of the entries.
-            kind: What they are, for errors.
+            kind: Their kind, for errors.
             start: Entries that are not named.
         """
         value = self[key]
@@ -182,7 +182,8 @@ def read_file(path: Union[str, Path]) -> tuple[Any, DocumentPlace]:
         text = Path(path).read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, 'strerror', None) or 'it is no text'
-        raise ScenarioError(f'cannot be read: {reason}', str(path)) from None
+        raise ScenarioError(
+            f'cannot be read: {reason}', str(path), advice='Check the path.') from None
     return read_document(text, str(path))
 
 

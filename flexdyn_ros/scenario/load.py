@@ -49,7 +49,7 @@ class Scenario:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """What the document names as files: paths, package:// addresses, or XML."""
+        """Files that the document names: paths, package:// addresses, or XML."""
         return tuple(SCENARIO.files(self.data))
 
     def changed(self, changes: Mapping[str, Any]) -> Scenario:
@@ -119,7 +119,8 @@ def _changed(document: Any, path: list[str], value: Any, key: str) -> Any:
         found[int(name)] = _changed(found[int(name)], rest, value, key)
         return found
     if document is not None and not isinstance(document, Mapping):
-        raise ScenarioError(f'has no "{name}" below {document!r}', key=key)
+        raise ScenarioError(f'has no "{name}" below {document!r}', key=key,
+                            advice='Name a key of a section.')
     below = dict(document or {})
     below[name] = _changed(below.get(name), rest, value, key)
     return below

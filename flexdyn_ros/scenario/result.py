@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the run of a scenario gives: one motion of all parts, and figures of merit."""
+"""Results of a scenario: one motion of all parts, and figures of merit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROWS = ('t', 'q', 'qd', 'tau', 'energy', 'kinetic', 'potential', 'work', 'dissi
 @dataclass(frozen=True)
 class ScenarioRun:
     """
-    What a scenario gives.
+    Results of a scenario.
 
     Attributes:
         scenario: The scenario.

@@ -152,7 +152,7 @@ class SchemaKey:
 
     Attributes:
         name: Its name.
-        text: What it means.
+        text: Its meaning.
         kind: A key of KINDS; '' for a section.
         unit: SI unit; "-" for pure numbers, '' where the value is no number.
         default: The value of one that is not written.

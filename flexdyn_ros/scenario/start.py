@@ -93,7 +93,7 @@ def nearest_closed(
         at, rate = dyn.project(q, qd)
     if max(np.abs(at - q).max(), np.abs(rate - qd).max()) > _MOVED:
         logging.getLogger('flexdyn_ros').warning(
-            'The initial state was replaced by the nearest state that closes the loops; see the '
+            'The nearest state that closes the loops replaces the initial state. Start from the '
             'first line of trajectory.csv.')
     return at, rate
 

@@ -67,7 +67,7 @@ class Sweep:
     Attributes:
         source: The scenario's file.
         changes: Values that all points have in common, by key.
-        points: What each point changes, by key.
+        points: Changed values of each point, by key.
     """
 
     source: str
@@ -84,7 +84,7 @@ class Sweep:
 
         Args:
             source: The scenario's file.
-            axes: What varies.
+            axes: The varied keys.
             changes: Other values of the scenario.
             samples: Number of samples; 0 for the grid.
             seed: Of the samples.

@@ -65,7 +65,7 @@ def save_sweep_plot(
 
     Args:
         rows: The rows.
-        keys: What varies.
+        keys: The varied keys.
         path: The file to write, PNG or SVG.
         chosen: Columns to draw; None for the first ones that vary.
 

@@ -107,7 +107,7 @@ def rows_over_time(
         section: CheckedSection whose "points" have a time and values.
         key: The key of the values.
         names: Names of the values.
-        kind: What they are, for errors.
+        kind: Their kind, for errors.
         start: Values before the first point, (n,).
     """
     times: list[float] = []
@@ -159,7 +159,7 @@ def _csv(section: CheckedSection, start: Start) -> ScenarioTrajectory:
                 did_you_mean(name, signals))
     rates = [find_signal(signals, 'qd', name) for name in names]
     if not (np.diff(t) > 0.0).all() or len(t) < 2:
-        raise section.error('file', f'is {section["file"]}, whose times do not ascend')
+        raise section.error('file', f'is {section["file"]}, expected ascending times [s]')
     slopes = None if any(rate is None for rate in rates) else np.column_stack(rates)
     motion = PiecewisePolynomial.through(t - t[0], np.column_stack(columns), slopes, 'cubic')
     return ScenarioTrajectory(names, motion, smooth=slopes is None)
@@ -178,11 +178,12 @@ def _bag(section: CheckedSection, start: Start) -> ScenarioTrajectory:
     stamps = [point.time_from_start for point in points]
     t = np.array([each.sec + each.nanosec / NANOSECONDS for each in stamps])
     if len(t) < 2 or not (np.diff(t) > 0.0).all():
-        raise section.error('file', f'holds a trajectory of {len(t)} points that do not ascend')
+        raise section.error(
+            'file', f'holds a trajectory of {len(t)} points, expected two or more in time order')
     q, qd, qdd = (_field(points, kind, len(names)) for kind in (
         'positions', 'velocities', 'accelerations'))
     if q is None:
-        raise section.error('file', 'holds a trajectory without positions of all joints')
+        raise section.error('file', 'holds a trajectory, expected positions of all joints in it')
     if qd is not None and qdd is not None:
         return ScenarioTrajectory(names, quintic(t, q, qd, qdd))
     return ScenarioTrajectory(

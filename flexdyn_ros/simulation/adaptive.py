@@ -7,8 +7,8 @@ interrupt leaves the samples so far. Dense output gives the samples and the time
 starts anew where the torque may jump or bend. That is at the knots of tables and references, and
 where a torque that is held changes. No step therefore passes over a knot.
 
-With loops the solver integrates dy/dt = f(P(y)), where P takes a state to the nearest closed one
-and f is the motion under the loops there. f is tangent to the closed states, so that what a step
+With loops the solver integrates dy/dt = f(P(y)), where P takes a state to the nearest closed one.
+f is the motion under the loops there. f is tangent to the closed states, so that what a step
 leaves of them stays as small as its error, without growing (E. Hairer, C. Lubich and G. Wanner,
 Geometric Numerical Integration, 2006, section IV.4). Samples and events are of P(y).
 
@@ -45,7 +45,7 @@ _NEAR = 1e-12
 @dataclass(frozen=True)
 class Tolerances:
     """
-    What chooses the steps of an adaptive method, and the events that it finds.
+    Choice of the steps of an adaptive method, and the events that it finds.
 
     Attributes:
         rtol: Accepted error of a step, of each state [-].

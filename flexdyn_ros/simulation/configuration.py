@@ -63,7 +63,7 @@ class ConfigurationMap(ConfigurationSpace):
         Return dq/dt, (nq,), of a configuration q, (nq,), moving with velocities v, (nv,).
 
         A quaternion p = (x, y, z, w) moves with p (omega, 0) / 2, omega in body axes (Diebel 2006,
-        equation 162, there with w first), and a floating joint's position with R(p) v.
+        equation 162, there with w first). The position of a floating joint moves with R(p) v.
         """
         if not self.quaternions:
             return v
@@ -100,8 +100,7 @@ class ConfigurationMap(ConfigurationSpace):
                 raise ArgumentError(
                     argument,
                     f'gives joint "{joint}" a quaternion of length {norm:.6g} in entries '
-                    f'{i} to {i + 3}. A rotation is a unit quaternion x y z w, '
-                    f'0 0 0 1 for none',
+                    f'{i} to {i + 3}. Write a unit quaternion x y z w, 0 0 0 1 for no rotation',
                 )
         return self.normalise(q)
 

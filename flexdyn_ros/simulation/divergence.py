@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is raised when a simulated motion grows without bound."""
+"""The error of a simulated motion that grows without bound."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Imbalance:
         kinetic: Largest kinetic energy [J].
         time: Of the sample before which the residual changes most [s].
         coordinate: The mode, spring or joint that needs a shorter step.
-        step: A sufficient step, if the error falls with the method's order [s]; of an adaptive
+        step: A sufficient step, if the error falls with the method's order [s]. Of an adaptive
             method a sufficient relative tolerance, if the error falls with it [-].
         adaptive: Whether it is the tolerance.
     """
@@ -67,14 +67,14 @@ def find_imbalance(
     dyn: Any, motion: Trajectory, method: Tableau, dt: float, tolerance: float
 ) -> Optional[Imbalance]:
     """
-    Return what is wrong with the energy balance of a motion, or None.
+    Return the fault of the energy balance of a motion, or None.
 
     Args:
         dyn: The dynamics.
         motion: The motion.
         method: The method.
         dt: Its step [s]; of an adaptive method its relative tolerance.
-        tolerance: What is accepted, of the largest kinetic energy.
+        tolerance: Accepted error, of the largest kinetic energy.
     """
     residual = motion.residual
     worst, kinetic = float(np.max(np.abs(residual))), float(motion.kinetic.max())
@@ -103,13 +103,13 @@ def balanced_motion(
 
     Args:
         run: Returns the motion at a step [s].
-        imbalance: Returns what is wrong with the balance of a motion at a step [s], or None.
+        imbalance: Returns the fault of the balance of a motion at a step [s], or None.
         step: Of the first run [s].
         runs: The most runs.
         period: Of which steps are a whole fraction [s], or None.
 
     Returns:
-        The motion of the last run, and what is wrong with its balance, or None.
+        The motion of the last run, and the fault of its balance, or None.
 
     Raises:
         SimulationDiverged: The last run diverged.

@@ -31,12 +31,12 @@ class EquationsOfMotion:
     """
     A robot with the torque that drives it, its base and its loops.
 
-    Every method raises `Diverged` where the motion has grown beyond what can be computed.
+    Every method raises `Diverged` where the motion has grown beyond the range of numbers.
 
     Attributes:
         dyn: The dynamics.
         map: The configuration beside the velocity.
-        loops: What holds the robot's loops; None where it has none.
+        loops: The stabilisation of the robot's loops; None where it has none.
         reduction: Reduced forms that a motion's method adds to its name.
         law: The torque where it needs no Python; None where it is constant or a function.
         held: Whether a torque function is evaluated by `hold` alone.
@@ -54,7 +54,7 @@ class EquationsOfMotion:
         wrenches: Wrenches = None,
     ):
         """
-        Check what is given; the arguments are those of `simulate`.
+        Check the arguments; the arguments are those of `simulate`.
 
         Args:
             dyn: The dynamics.
@@ -96,7 +96,7 @@ class EquationsOfMotion:
     def _check_law(self, law: TorqueLaw) -> None:
         if law.width != self.map.nv:
             raise ArgumentError(
-                'torque', f'gives {law.width} generalised forces, and the robot has {self.map.nv}'
+                'torque', f'gives {law.width} generalised forces, expected {self.map.nv}'
             )
         if self._base is not None:
             for k in law.of_v.tolist():

@@ -100,9 +100,9 @@ def linearised(
         gains: Proportional and derivative gains of a controller, (nv,) each, or none.
 
     Returns:
-        K and D, (n, n) with n = nv - first, the eigenvalues lambda of the motion, (2 m,) [1/s],
-        and the vectors (x, lambda x) as columns, (2 n, 2 m), where loops leave m <= n motions.
-        Friction counts at its steepest, at rest.
+        K and D, (n, n) with n = nv - first, and the eigenvalues lambda of the motion, (2 m,)
+        [1/s]. Then the vectors (x, lambda x) as columns, (2 n, 2 m), where loops leave m <= n
+        motions. Friction counts at its steepest, at rest.
     """
     nv, free = dyn.robot.nv - first, slice(first, None)
     stiffness = stiffness_matrix(dyn, q)[free, free]

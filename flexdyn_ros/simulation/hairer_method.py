@@ -3,8 +3,8 @@
 Coefficients of Hairer's Runge-Kutta method of order 10 with 17 stages.
 
 E. Hairer, A Runge-Kutta method of order 10, Journal of the Institute of Mathematics and its
-Applications 21 (1978), pages 47 to 59. Its quadrature is Lobatto's with six points, on stages
-1, 9 to 12 and 17; the other weights cancel in pairs of stages at equal times. Numbers that are not
+Applications 21 (1978), pages 47 to 59. Its quadrature is Lobatto's with six points, on stages 1, 9
+to 12 and 17. The other weights cancel in pairs of stages at equal times. Numbers that are not
 rational are given to 50 digits; all conditions up to order 10 hold to as many.
 """
 

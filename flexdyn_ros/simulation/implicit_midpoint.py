@@ -6,15 +6,15 @@ With v_m = (v0 + v1) / 2 and q_m the configuration half a step on with v_m,
 
     M(q_m) (v1 - v0) = h [f(t_m, q_m, v_m) - d (v0 + theta (v1 - v0))] + P,
 
-where f holds torque, gravity, Coriolis and elastic forces, d the viscous friction of joints and
-the damping of springs, and P the impulses of dry friction at v1 (`dry_friction.py`). The rule is
+where f holds torque, gravity, Coriolis and elastic forces. d is the viscous friction of joints and
+the damping of springs. P are the impulses of dry friction at v1 (`dry_friction.py`). The rule is
 of second order, conserves the energy of linear vibrations and adds no damping to them at any step
 (Hairer, Lubich and Wanner, Geometric Numerical Integration, 2006, sections II.16 and IV.2).
 
 theta = 1 / (1 - exp(-z)) - 1 / z, z = h d (M^-1)_jj, makes a joint that is only damped decay as
-exp(-z), whatever the step (W. Liniger and R. A. Willoughby, Efficient integration methods for
-stiff systems of ordinary differential equations, SIAM Journal on Numerical Analysis 7, 1970); it
-is 1/2 + z/12 where z is small, so that the order stays.
+exp(-z) at any step (W. Liniger and R. A. Willoughby, Efficient integration methods for stiff
+systems of ordinary differential equations, SIAM Journal on Numerical Analysis 7, 1970). It is
+1/2 + z/12 where z is small, so that the order stays.
 
 Between friction events the method may take explicit steps instead, of fourth order
 (`sliding_motion.py`), where these resolve all but dry friction.
@@ -138,7 +138,7 @@ class ImplicitMidpoint:
             tau: Generalised forces there, (nv,).
 
         Raises:
-            Diverged: The motion has grown beyond what can be computed.
+            Diverged: The motion has grown beyond the range of numbers.
         """
         self.prepare(q, h)
         if self.slides[0]:

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 _MOST_SAMPLES = 10**8  # more samples do not fit in memory
-# What the energy balance may be off, of the largest kinetic energy.
+# Accepted error of the energy balance, of the largest kinetic energy.
 ENERGY_TOLERANCE = 1e-4
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
@@ -95,17 +95,17 @@ def simulate(
             natural frequency [Hz]), less where dampers or friction are stiff. None starts with a
             millisecond, or half of the limit, and runs again with shorter steps until the energy
             balance is kept.
-        method: "auto" takes "implicit" where dt is beyond the limit of rk4 for the friction,
-            damping or spring of a joint, or `stops` are given, and otherwise "rk4". "implicit" is
-            the midpoint rule (order 2, at any step) with set-valued dry friction, see
-            `implicit_midpoint.py`; it runs loops under drift="projection" alone. The others are
-            explicit, with friction smoothed as in `forward_dynamics`. "rk2" is the midpoint rule
-            (order 2; undamped vibrations grow with it), "rk4" the classical one (order 4). "rk10"
-            (Hairer 1978) has order 10 with 17 stages, for errors near rounding. Its step must stay
-            below 1.1 / (2 pi times the highest natural frequency). "RK45", "DOP853", "Radau",
-            "BDF" and "LSODA", in letters of any case, are scipy's: they choose their steps by rtol
-            and atol, with smoothed friction. There dt is the distance of samples alone (a
-            millisecond for None). They run loops as "implicit" does; see `adaptive.py`.
+        method: "auto" takes "implicit" where `stops` are given, or dt is beyond the limit of rk4
+            for the forces of a joint, and otherwise "rk4". "implicit" is the midpoint rule (order
+            2, at any step) with set-valued dry friction, see `implicit_midpoint.py`; it runs loops
+            under drift="projection" alone. The others are explicit, with friction smoothed as in
+            `forward_dynamics`. "rk2" is the midpoint rule (order 2; undamped vibrations grow with
+            it), "rk4" the classical one (order 4). "rk10" (Hairer 1978) has order 10 with 17
+            stages, for errors near rounding. Its step must stay below 1.1 / (2 pi times the
+            highest natural frequency). "RK45", "DOP853", "Radau", "BDF" and "LSODA", in letters of
+            any case, are scipy's: they choose their steps by rtol and atol, with smoothed
+            friction. There dt is the distance of samples alone (a millisecond for None). They run
+            loops as "implicit" does; see `adaptive.py`.
         progress: None draws a bar on stderr on runs beyond a second on a terminal, True draws
             it on any stderr, False never. A callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
@@ -119,18 +119,18 @@ def simulate(
             constrained directions, or a callable(t) that returns them; rotations stay small or
             about one axis.
         loop_forces: By loop, forces on frame1 in the free directions.
-        torque_period: How long what a torque function returns is held [s], a multiple of dt, as by
+        torque_period: Time for which a returned torque is held [s], a multiple of dt, as by
             a controller of that period. None evaluates it at every stage.
         sample_every: Steps a sample; the first and the last state are always kept.
         wrenches: Constant wrenches of the environment by frame, six numbers in root axes [N, N m];
             see `Dynamics`.
-        energy_tolerance: What the energy balance may be off, of the largest kinetic energy. A
+        energy_tolerance: Accepted error of the energy balance, of the largest kinetic energy. A
             motion whose residual is larger in some sample draws a warning, `EnergyNotKept`; None
             for no check. Where the work is not known there is no check.
         force: Whether to run a dt beyond the limit of an explicit method.
         rtol: Of an adaptive method: accepted error of a step, of each state; None for 1e-6.
-        atol: The same for positions [rad, m], and for velocities times 1 rad/s or the frequency
-            of their coordinate, see `adaptive.py`; None for a thousandth of rtol.
+        atol: The same for positions [rad, m], and for velocities times 1 rad/s or the frequency of
+            their coordinate, see `adaptive.py`. None for a thousandth of rtol.
         max_step: Longest step of an adaptive method [s]; needed where a torque function has a
             pulse between long stretches of rest.
         events: For an adaptive method: one or several event(t, q, qd) -> number whose zeros are
@@ -149,7 +149,7 @@ def simulate(
             is not given. The error names the mode, spring, damper or friction.
         SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
         SingularMassMatrix: Some motion of the robot meets no inertia.
-        Exception: What the torque raises. This error, and KeyboardInterrupt, get an attribute
+        Exception: That of the torque function. It and KeyboardInterrupt get an attribute
             `trajectory`, the motion so far.
     """
     require_dynamics(dyn)
@@ -158,7 +158,7 @@ def simulate(
     held, loads = torque_period is not None, _checked_wrenches(wrenches)
     equations = EquationsOfMotion(dyn, torque, base_acceleration, held, loads)
     if held and not equations.held:
-        raise ArgumentError('torque_period', 'is given, and the torque is no function')
+        raise ArgumentError('torque_period', 'is given, and the torque is no function. Omit it')
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
     qd = finite_vector(qd0, equations.map.nv, 'qd0')
     equations.stops = stops
@@ -235,7 +235,7 @@ def integrate(
     Integrate equations of motion from a state that was checked; see `simulate`.
 
     Args:
-        equations: What moves, and the torque on it.
+        equations: The equations of motion.
         tableau: The method.
         q: Initial configuration, (nq,).
         qd: Initial velocities, (nv,).
@@ -244,7 +244,7 @@ def integrate(
         progress: Receives the fraction done.
         sample_every: Steps a sample.
         torque_period: How long a torque that is held stays [s].
-        tolerances: What chooses the steps of an adaptive method, of which dt takes samples.
+        tolerances: Choice of the steps of an adaptive method, of which dt takes samples.
     """
     t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
     steps = max(1, math.ceil(t_end / dt - _ROUNDING))

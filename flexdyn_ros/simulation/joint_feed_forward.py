@@ -56,7 +56,8 @@ def vibrating_torques(
 
     run = solve_ivp(rate, (t[0], t[-1]), modes, 'LSODA', t, rtol=1e-8, atol=1e-10)
     if not run.success:
-        raise ArgumentError('motion', f'cannot be followed by the modes: {run.message}')
+        raise ArgumentError(
+            'motion', f'cannot be followed by the modes: {run.message}. Plan a slower one')
     tau = np.zeros((len(t), dyn.robot.nv))
     for row, time, state in zip(tau, t, run.y.T):
         row[: dyn.robot.n_joints] = dyn.hybrid_dynamics(*parts(time, state))[0]

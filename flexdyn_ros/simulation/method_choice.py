@@ -46,7 +46,7 @@ def choose(
         q: Configuration at the start, (nq,).
         dt: The step [s], or None.
         method: A method's name, or "auto": "implicit" where the step, or a millisecond, is beyond
-            the limit of rk4 for what acts in a joint, and otherwise "rk4".
+            the limit of rk4 for a joint, and otherwise "rk4".
         force: Whether a step beyond the limit is taken all the same.
         stops: Whether joints have stops, which the implicit method alone takes.
         driven: Whether loops are driven, or held by other means than projection.
@@ -63,7 +63,7 @@ def choose(
     if (tableau is IMPLICIT or tableau.adaptive) and not supported:
         raise ArgumentError(
             'method', f'is "{tableau.name}", which runs loops under drift="projection" alone, '
-            'without loop_accelerations, loop_forces and a prescribed base'
+            'without loop_accelerations, loop_forces and a prescribed base. Use another'
         )
     if stops and tableau is not IMPLICIT:
         raise ArgumentError('stops', f'need method="implicit", and the method is "{method}"')

@@ -35,7 +35,7 @@ def save_mode_shapes(robot: Robot, path: Union[str, os.PathLike[str]]) -> None:
     """
     shapes = [shape for link in robot.links for shape in _shapes(link)]
     if not shapes:
-        raise ArgumentError('plot', 'has nothing to draw: no link has modes of a beam or a file')
+        raise ArgumentError('plot', 'needs a link with modes of a beam or a file')
     _save(shapes, path)
 
 

@@ -21,8 +21,9 @@ TERMS = ('inertia', 'Coriolis and centrifugal', 'gravity', 'friction', 'elastic'
 def require_same_robot(trajectory: Trajectory, dyn: Dynamics) -> None:
     """Raise ArgumentError unless a motion has the coordinates of a robot."""
     if trajectory.velocity_names != dyn.robot.coordinate_names:
-        raise ArgumentError('trajectory', f'is a motion of "{trajectory.robot_name}", which has '
-                            f'other coordinates than "{dyn.robot.name}"')
+        raise ArgumentError(
+            'trajectory', f'is a motion of "{trajectory.robot_name}", expected one '
+            f'with the coordinates of "{dyn.robot.name}"')
 
 
 def torque_terms(
@@ -73,7 +74,7 @@ def plot_torque_terms(trajectory: Trajectory, dyn: Dynamics) -> Any:
     t, terms = torque_terms(trajectory, dyn)
     count = dyn.robot.n_joints
     if not count:
-        raise ArgumentError('trajectory', 'is of a robot without joints')
+        raise ArgumentError('trajectory', 'is of a robot without joints, expected one with joints')
     figure, panels = column(count)
     for j, axes in enumerate(panels):
         parts = np.array([values[:, j] for values in terms.values()])

@@ -39,7 +39,7 @@ class ProgressBar:
             progress: None draws on a terminal only, True draws always, False never. A callable is
                 called with the fraction done instead, at most ten times a second and at the end.
             stream: Where to draw; stderr when None.
-            label: What goes on.
+            label: The activity.
         """
         self.shown, self._label = False, label
         self._stream = stream if stream is not None else sys.stderr

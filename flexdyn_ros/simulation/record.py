@@ -185,7 +185,7 @@ class Trajectory:
     @classmethod
     def load_npz(cls, path: PathLike) -> 'Trajectory':
         """
-        Read what `save_npz` wrote; of older files work and losses are not a number.
+        Read a file of `save_npz`; of older files work and losses are not a number.
 
         Raises:
             ArgumentError: The file is not such a file. Nothing pickled is read.
@@ -199,7 +199,7 @@ class Trajectory:
                     values[name] = str(array) if array.ndim == 0 else tuple(map(str, array))
         except ValueError as error:
             raise ArgumentError(
-                'path', f'names {path}, which is not a file of save_npz: it {error}'
+                'path', f'names {path}, expected a file of save_npz: it {error}'
             ) from error
         for name in _LATER[:2]:
             values.setdefault(name, np.full(len(values['t']), np.nan))

@@ -91,7 +91,7 @@ class Run(SampledRun):
             qd: Velocity there, (nv,).
 
         Raises:
-            Diverged: The motion has grown beyond what can be computed.
+            Diverged: The motion has grown beyond the range of numbers.
         """
         self._dt = dt
         if self._compiled is not None:

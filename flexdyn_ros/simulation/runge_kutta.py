@@ -86,7 +86,7 @@ class RungeKutta:
             tau: Generalised forces there, (nv,).
 
         Raises:
-            Diverged: The motion has grown beyond what can be computed (`EquationsOfMotion`).
+            Diverged: The motion has grown beyond the range of numbers (`EquationsOfMotion`).
         """
         equations, tableau, rates = self._equations, self._tableau, self._rates
         nq, size, more = self._nq, self._nq + self._nv, self._quadratures

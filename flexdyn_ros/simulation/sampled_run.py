@@ -25,7 +25,7 @@ class SampledRun(ABC):
         Args:
             equations: The equations of motion.
             tableau: The method.
-            recorder: What keeps the samples.
+            recorder: The store of the samples.
             times: Number of steps, of an adaptive method sampling intervals, their length and the
                 duration [s].
             hold: Steps for which a torque that is held stays.
@@ -42,10 +42,10 @@ class SampledRun(ABC):
         Args:
             q: Initial configuration, (nq,).
             qd: Initial velocities, (nv,).
-            bar: What shows the progress.
+            bar: The display of the progress.
 
         Raises:
-            Diverged: The motion has grown beyond what can be computed.
+            Diverged: The motion has grown beyond the range of numbers.
         """
 
     def samples(self) -> Trajectory:

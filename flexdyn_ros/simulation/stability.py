@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The largest time step for which an integration method is stable, and what bounds it."""
+"""The largest time step for which an integration method is stable, and its cause."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StepLimit:
 
     Attributes:
         step: The step [s], infinite without stiffness and damping.
-        cause: What bounds it, such as 'friction of joint "elbow"'.
+        cause: Its cause, such as 'friction of joint "elbow"'.
     """
 
     step: float
@@ -44,7 +44,7 @@ class StepTooLarge(ArgumentError):
     A time step is beyond an explicit method's stability limit.
 
     Attributes:
-        limit: The limit and what bounds it.
+        limit: The limit and its cause.
     """
 
     def __init__(self, dt: float, method: str, limit: StepLimit):
@@ -74,7 +74,7 @@ def step_limit(dyn: Any, q: Any, method: Union[str, Tableau] = 'rk4') -> Optiona
 
 
 def find_limit(dyn: Any, q: Any, method: Union[str, Tableau] = 'rk4') -> Optional[StepLimit]:
-    """Return the limit of `step_limit` with what bounds it, or None."""
+    """Return the limit of `step_limit` with its cause, or None."""
     tableau = method if isinstance(method, Tableau) else find_tableau(method)
     q = np.asarray(q, dtype=float)
     try:  # a payload changes the mass matrix alone

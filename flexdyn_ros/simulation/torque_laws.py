@@ -289,7 +289,7 @@ def _positions(robot: Robot, of_v: np.ndarray) -> np.ndarray:
         if k not in at:
             raise ArgumentError(
                 'joints', f'names "{robot.coordinate_names[k]}", whose joint has a quaternion; '
-                'feedback acts on coordinates whose rate is their velocity',
+                'choose coordinates whose rate is their velocity',
             )
     return np.array([at[k] for k in of_v.tolist()], dtype=int)
 
@@ -298,5 +298,5 @@ def _gains(value: Union[float, ArrayLike], count: int, argument: str) -> np.ndar
     row = [value] * count if np.ndim(value) == 0 else value
     gains = real_matrix(argument, [row], (1, count))[0]
     if (gains < 0.0).any():
-        raise ArgumentError(argument, 'has a negative gain')
+        raise ArgumentError(argument, 'has a negative gain, expected zero or more')
     return gains

@@ -67,7 +67,8 @@ class Expression(SmoothScalar):
 
     def __bool__(self) -> bool:
         """Refuse to decide: traced code must not branch on a symbol."""
-        raise TypeError('a symbol has no truth value: the traced code branches on it')
+        raise TypeError(
+            'a symbol has no truth value: the traced code branches on it. Use smooth functions')
 
     def call(self, function: Function) -> Expression:
         """Return a function of it."""

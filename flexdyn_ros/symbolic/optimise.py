@@ -26,7 +26,7 @@ def constants(program: Program) -> Program:
     """
     Return the program with nested sums and products merged and their numbers folded.
 
-    While a program is built, numbers that stand side by side fold at once; this pass folds those
+    While a program is built, numbers that stand side by side fold at once. This pass folds those
     that nesting keeps apart, c1 (c2 x) = (c1 c2) x and (x + c1) + (c2 - x) = c1 + c2.
     """
     return merge_nested(merge_nested(program, SUM), PRODUCT)
@@ -51,7 +51,7 @@ ROUND_LIMIT = 8
 
 @dataclass(frozen=True)
 class PassReport:
-    """What one pass did: its name and the counts (mul, add, trig) after it."""
+    """The effect of one pass: its name and the counts (mul, add, trig) after it."""
 
     name: str
     counts: dict[str, int]
@@ -61,7 +61,7 @@ def optimise(
     program: Program, passes: Sequence[str] = tuple(PASSES)
 ) -> tuple[Program, tuple[PassReport, ...]]:
     """
-    Return an equal program with fewer operations, and what each pass did.
+    Return an equal program with fewer operations, and the effect of each pass.
 
     Args:
         program: The program as traced.

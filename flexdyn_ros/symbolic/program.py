@@ -22,7 +22,7 @@ from flexdyn_ros.symbolic.graph import (
 @dataclass(frozen=True)
 class Program:
     """
-    What a generated function computes.
+    The computation of a generated function.
 
     Attributes:
         graph: The graph of its nodes.

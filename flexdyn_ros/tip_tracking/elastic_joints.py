@@ -131,7 +131,9 @@ class ElasticJoints:
                     break
             else:
                 if not np.abs(step).max(initial=0.0) < 1e-9:
-                    raise NotReached('The spring of a joint does not carry the load of the path.')
+                    raise NotReached(
+                        'The spring of a joint does not carry the load of the path. '
+                        'Extend its table.')
             found.append(e)
         return np.array(found)
 

@@ -5,9 +5,9 @@ Input shapers: impulses that a reference is convolved with, so that one vibratio
 With the damped period T_d = 2 pi / (w sqrt(1 - z^2)) and K = exp(-z pi / sqrt(1 - z^2)), impulses
 lie half a damped period apart. ZV has (1, K) / (1 + K), ZVD its square (N. Singer and W. Seering,
 Preshaping command inputs to reduce system vibration, 1990). EI leaves a vibration V at the
-modelled frequency for a wider band, without damping ((1 + V) / 4, (1 - V) / 2, (1 + V) / 4)
-(W. Singhose, W. Seering and N. Singer, Residual vibration reduction using vector diagrams, 1994);
-here damping scales the impulses by powers of K.
+modelled frequency for a wider band. Without damping it is ((1 + V) / 4, (1 - V) / 2, (1 + V) / 4)
+(W. Singhose, W. Seering and N. Singer, Residual vibration reduction using vector diagrams, 1994).
+Damping scales the impulses by powers of K.
 """
 
 from __future__ import annotations

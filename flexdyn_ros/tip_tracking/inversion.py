@@ -3,10 +3,10 @@
 Torques that keep the tip of a flexible arm on a path, and leave it at rest.
 
 The outputs follow the path while the unforced coordinates (modes, passive joints) obey their
-equations without forces. These have unstable parts, so that the bounded solution begins before
-the path does (D. Chen and B. Paden, Stable inversion of nonlinear non-minimum phase systems, 1996;
-S. Devasia, D. Chen and B. Paden, Nonlinear inversion-based output tracking, 1996). It is the
-solution of a boundary value problem over the whole motion: at the start no stable part, at the end
+equations without forces. These have unstable parts, so that the bounded solution begins before the
+path does (D. Chen and B. Paden, Stable inversion of nonlinear non-minimum phase systems, 1996; S.
+Devasia, D. Chen and B. Paden, Nonlinear inversion-based output tracking, 1996). It is the solution
+of a boundary value problem over the whole motion. There is at the start no stable part, at the end
 no unstable part (R. Seifried, Dynamics of Underactuated Multibody Systems, 2014, section 3.5).
 
 Splines of the joints and modes meet both at collocation points, and Newton's method finds their
@@ -59,10 +59,11 @@ def stable_inversion(
 def _require_supported(robot: Any, path: TipPath) -> None:
     """Raise an ArgumentError for robots and paths that inversion does not take."""
     if robot.loops:
-        raise ArgumentError('dyn', 'has loops; inversion is for robots without')
+        raise ArgumentError('dyn', 'has loops, expected a robot without')
     if robot.nq != robot.nv or robot.base_motion != 'fixed':
-        raise ArgumentError('dyn', 'has a moving base or a quaternion joint, which inversion does '
-                                   'not support')
+        raise ArgumentError(
+            'dyn', 'has a moving base or a quaternion joint, expected a fixed base '
+            'and joints with angles')
     driven = len(robot.actuated_coordinates)
     if len(path.outputs) != driven:
         raise ArgumentError(

@@ -61,7 +61,7 @@ def static_configurations(
 
     Args:
         dyn: The dynamics.
-        outputs: What is prescribed.
+        outputs: The prescribed quantities.
         start: Pose of the frame at the start of the path, (4, 4).
         first: Configuration near the first one, (nq,).
         wanted: Outputs, (T, n); each is near the one before.

@@ -51,7 +51,7 @@ class Outputs:
             if name not in COMPONENTS and name not in robot.joint_names:
                 raise UnknownName('output', name, (*COMPONENTS, *robot.joint_names))
         if len(set(names)) != len(names):
-            raise ArgumentError('outputs', f'{tuple(names)} has a name twice')
+            raise ArgumentError('outputs', f'{tuple(names)} has a name twice. Keep one')
         pose = [name for name in names if name in COMPONENTS]
         joints = [name for name in names if name not in COMPONENTS]
         return cls(

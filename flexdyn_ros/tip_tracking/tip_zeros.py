@@ -3,7 +3,7 @@
 The zeros of the arm from joint torques to its outputs, at rest.
 
 With the outputs held, admissible displacements are q = Z eta, J Z = 0, where eta are the unforced
-coordinates, and the unforced rows of the equations of motion become
+coordinates. The unforced rows of the equations of motion become
 
     E2 eta'' + E1 eta' + E0 eta = 0,   Ek = (derivative of the unforced forces) Z.
 
@@ -83,7 +83,7 @@ def find_zeros(
 
     Args:
         dyn: The dynamics.
-        outputs: What is prescribed, n values.
+        outputs: The prescribed quantities, n values.
         q: Configuration at static equilibrium, (nq,).
         driven: Entries of the driven joints in v, (n,).
         free: Entries of the unforced coordinates that move, (m,).

@@ -38,7 +38,7 @@ class BrowserArm:
 
         Args:
             server: The ViserServer.
-            scene: What the arm looks like.
+            scene: Appearance of the arm.
             name: Of the arm among those of the server.
             overlay: Whether it is drawn transparent, in one colour.
         """

@@ -73,7 +73,7 @@ class BrowserView:
         Start the server.
 
         Args:
-            scene: What the robot looks like.
+            scene: Appearance of the robot.
             host: Address that the server binds.
             port: Its port; the next free one where it is taken.
             motions: Motions to play: one, and a second to overlay.
@@ -88,7 +88,8 @@ class BrowserView:
         self._map, self._space = ConfigurationMap.of(self._dyn), ConfigurationSpace(robot)
         for motion in motions:
             if motion.names != self._map.names:
-                raise ArgumentError('motion', f'moves other coordinates than "{robot.name}" has')
+                raise ArgumentError(
+                    'motion', f'has other coordinates, expected those of "{robot.name}"')
         self._n_joints = robot.nq - robot.n_modes
         self._recorded = RecordedStates(motions)
         self._live: tuple[Optional[np.ndarray], Optional[np.ndarray]] = None, None

@@ -21,7 +21,7 @@ class Legend:
     How values become colours.
 
     Attributes:
-        quantity: What is drawn.
+        quantity: The drawn quantity.
         low: Value at the start of the colour map.
         high: Value at its end; equal to `low` where nothing deflects.
     """

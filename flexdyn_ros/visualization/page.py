@@ -41,7 +41,7 @@ def save_page(
 
     Args:
         trajectory: The motion; 30 of its samples a second are shown, at most 600.
-        scene: What its robot looks like.
+        scene: Appearance of its robot.
         path: The file.
         factor: Factor on the deflection that the page starts with [1].
 

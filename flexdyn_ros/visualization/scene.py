@@ -49,7 +49,7 @@ class BendingPart:
 @dataclass(frozen=True, eq=False)
 class SceneShape:
     """
-    What is drawn of a link: one of its visuals, or what replaces them.
+    A shape of a link: one of its visuals, or their replacement.
 
     Attributes:
         name: Unique among the shapes.
@@ -95,7 +95,7 @@ class Scene:
 
     Attributes:
         dyn: The dynamics, whose kinematics place the links.
-        shapes: What is drawn.
+        shapes: The drawn quantity.
         missing: Each mesh that is not drawn, and why.
         resources: URI of each mesh that is, by its address in the description.
     """
@@ -157,7 +157,8 @@ class Scene:
         self.shapes = tuple(shapes)
         if self.missing:
             listed = '; '.join(f'"{name}" {why}' for name, why in self.missing.items())
-            _LOGGER.warning('Meshes that are not drawn, but replaced by beams: %s.', listed)
+            _LOGGER.warning(
+                'Beams replace meshes that are not drawn: %s. Correct their files.', listed)
 
     def at(
         self,

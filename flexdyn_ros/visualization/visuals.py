@@ -119,7 +119,8 @@ def package_folders(words: Iterable[str], argument: str) -> dict[str, Path]:
         if not (name and separator):
             raise ArgumentError(argument, f'needs NAME=PATH, not "{word}"')
         if not Path(path).is_dir():
-            raise ArgumentError(argument, f'names a folder that does not exist: "{path}"')
+            raise ArgumentError(
+                argument, f'names a folder that does not exist: "{path}". Correct it')
         found[name] = Path(path)
     return found
 
@@ -135,7 +136,8 @@ def _visual(visual: Element, place: Place, materials: Mapping[str, Element]) -> 
               'sphere': ('radius',)}[shape.tag]
     for attribute in needed:
         if shape.get(attribute) is None:
-            raise place.error(f'<{shape.tag}> has no {attribute}')
+            raise place.error(
+                f'<{shape.tag}> has no {attribute}', f'Write its {attribute}="..."')
     size: Vector3 = (1.0, 1.0, 1.0)
     if shape.tag == 'mesh':
         size = place.read(shape, 'scale', vector3, size)

@@ -197,7 +197,7 @@ def test_errors():
     start = model.quaternion_starts[0]
     far[3, start : start + 4] = 0.0
     for wrong, words in (
-        ((q, qd[:5], qdd), r'"qd" has 5 samples, and "q" has 8'),
+        ((q, qd[:5], qdd), r'"qd" has 5 samples, expected 8 as in "q"'),
         ((q[0], qd, qdd), r'"q" has shape .*, expected \(N, '),
         ((q, qd[:, :2], qdd), r'"qd" has shape \(8, 2\), expected \(N, '),
         ((q, bad, qdd), r'"qd" has a value that is not finite \[6, 1\]'),

@@ -95,7 +95,8 @@ def test_in_lockstep_the_references_of_the_controller_are_waited_for_too(probe, 
 def test_efforts_that_do_not_fit_are_refused_by_name(probe, start):
     node = start(NODE, {'robot_description': rigid_arm(), 'publish_rate': 50.0})
     bad = {
-        'unknown joints wrist; commanded are shoulder, elbow': efforts(('wrist',), (1.0,), Time()),
+        'unknown joints wrist, expected some of shoulder, '
+        'elbow': efforts(('wrist',), (1.0,), Time()),
         'effort must be 2 finite numbers, got [1.0]': efforts(NAMES, (1.0,), Time()),
         'effort must be 2 finite numbers, got [nan, 0.0]': efforts(
             NAMES, (float('nan'), 0.0), Time()),

@@ -113,7 +113,8 @@ def test_stamps_of_references_that_start_computations_are_checked(torque_node):
     assert len(made.commands) == 2
     assert made.node.inputs.reference.watchdog._fed == fed
     send(5, 0.2)
-    assert made.message == 'Reference refused: the stamp repeats at 5 s.'
+    assert made.message == (
+        'Reference refused: the stamp repeats at 5 s. Correct its publisher.')
     send(4)
     send(4)
     assert 'the stamp runs back by 1 s' in made.message

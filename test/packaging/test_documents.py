@@ -126,7 +126,9 @@ def test_faults_of_english_are_found():
         '31 words: The node computes the torque of ...']
     assert [line for line, _ in prose.faults('One.\n\nThe node tells it.')] == [3]
     assert [line for line, _ in prose.faults(f'\n| Short. | {long} |\n| Short. | cells |')] == [2]
-    assert not list(prose.faults(f'`{long}`\n\n    {long}\n'))
+    assert list(prose.faults(f'The node runs `{long[4:-1]}` and a link.'))
+    assert not list(prose.faults(f'    {long}\n\n{"12 + 3 = 15; " * 9}'))
+    assert not list(prose.faults(f'The node runs.\n\n```bash\n{long}\n```'))
 
 
 def test_help_of_the_commands_has_no_private_words():

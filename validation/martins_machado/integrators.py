@@ -140,7 +140,7 @@ def _sufficient(curves: dict[str, WorkPrecision]) -> Verdict:
     return Verdict(
         fourth.errors[0] < _ENOUGH and ratio > 5.0,
         f'RK4 is within {fourth.errors[0]:.1e} deg at its largest stable step, where RK10 must '
-        f'take {ratio:.0f} times the evaluations; RK10 needs fewer only for errors below '
+        f'take {ratio:.0f} times the evaluations. RK10 needs fewer only for errors below '
         f'{10 ** _crossing(curves):.0e} deg',
     )
 

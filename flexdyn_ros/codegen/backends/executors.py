@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What runs generated code: CPython the exported Python, or the processor the exported C.
+Executors of generated code: CPython the exported Python, or the processor the exported C.
 
 An executor makes functions of vectors. Their results are nested lists or arrays, a tuple if there
 are several; an ArithmeticError or ValueError means that the results are not sound.

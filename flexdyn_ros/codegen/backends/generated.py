@@ -64,10 +64,10 @@ class GeneratedBackend:
             robot: The robot.
             gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
             payloads: Inertia in link axes by link name.
-            executor: What runs the code.
+            executor: The executor.
             automatic: Whether large functions that were not compiled ahead are the reference's,
                 and Python takes over where compiling fails.
-            ahead: What `Dynamics.compile` asked for.
+            ahead: The request of `Dynamics.compile`.
             digest: Digest of the robot where it is known.
         """
         self._robot, self._gravity, self._payloads = robot, list(gravity), dict(payloads)
@@ -107,7 +107,7 @@ class GeneratedBackend:
         wrenches: Sequence[FrameWrench] = (),
         method: str = 'auto',
     ) -> Any:
-        """Return what a function gives; see `ReferenceBackend.evaluate`."""
+        """Return the results of a function; see `ReferenceBackend.evaluate`."""
         request = Request(name, frame, () if parameters is None else parameters.parameters)
         chosen = () if parameters is None else parameters.arguments()
         found = self._sound(request, vectors, wrenches, chosen, method)
@@ -119,14 +119,14 @@ class GeneratedBackend:
         self, name: str, vectors: Sequence[Floats], settings: tuple[float, ...],
         wrenches: Sequence[FrameWrench] = (),
     ) -> Any:
-        """Return what a function gives where loops count, None where it is not sound, or none."""
+        """Return the results of a function with loops, None where it is not sound."""
         return self._sound(Request(name, settings=settings), vectors, wrenches)
 
     def _sound(
         self, request: Request, vectors: Sequence[Floats], wrenches: Sequence[FrameWrench],
         chosen: Sequence[Any] = (), method: str = 'auto',
     ) -> Any:
-        """Return what generated code gives, None where there is none or it is not sound."""
+        """Return the results of generated code, None where there is none or it is not sound."""
         ordered = ordered_wrenches(wrenches)
         places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
         function = self.function(request, places, method)
@@ -251,7 +251,7 @@ def generated_backend(
         robot: The robot.
         gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
         payloads: Inertia in link axes by link name.
-        ahead: What `Dynamics.compile` asked for.
+        ahead: The request of `Dynamics.compile`.
 
     Raises:
         NoCompiler: If "c" is asked for and there is no C compiler.

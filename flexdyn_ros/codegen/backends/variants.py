@@ -38,7 +38,7 @@ SOLVERS = {'auto': None, 'recursive': RECURSIVE, 'cholesky': DENSE}
 @dataclass
 class CompiledAhead:
     """
-    What `Dynamics.compile` asked for, whatever the loads are later.
+    The request of `Dynamics.compile`, for any later loads.
 
     Attributes:
         requests: Functions that are generated although the robot is large.
@@ -60,7 +60,7 @@ class Variant:
         robot: The robot.
         digest: Digest of the robot.
         request: The function.
-        loads: What stays an argument besides its vectors.
+        loads: Its arguments besides vectors.
         method: How accelerations are solved for, one of SOLVERS.
         constants: Values of gravity and payloads that are arguments of the code, by name.
     """
@@ -74,7 +74,7 @@ class Variant:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What the generated code depends on besides the version of this package."""
+        """Dependencies of the generated code besides the version of this package."""
         return self.digest, repr(self.request.traced), repr(self.loads), self.method
 
     @property

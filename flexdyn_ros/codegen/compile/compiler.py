@@ -40,7 +40,7 @@ class CompilationFailed(FlexdynError):
     The C compiler, or the loader, did not accept generated code.
 
     Attributes:
-        command: What was run.
+        command: The command.
         output: Output of the compiler.
     """
 
@@ -59,7 +59,7 @@ class NoCompiler(FlexdynError):
     There is no C compiler.
 
     Attributes:
-        wanted: What was looked for.
+        wanted: The compilers that were tried.
     """
 
     def __init__(self, wanted: Sequence[str]):
@@ -133,7 +133,7 @@ def _words(variable: str, text: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise ArgumentError(
-            f'${variable}', f'is {text!r}, and its quotes do not match: {error}'
+            f'${variable}', f'is {text!r}, expected matching quotes: {error}'
         ) from error
 
 

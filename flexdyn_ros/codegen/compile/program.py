@@ -50,7 +50,7 @@ class Library:
     A loaded library.
 
     Attributes:
-        handle: What keeps it loaded.
+        handle: The handle that keeps it loaded.
         address: Of its function.
         pivots: Numbers after the results of a call that show whether these are sound.
         memory: Numbers of type double that the function needs for its work.
@@ -75,7 +75,7 @@ class NativeFunction:
         results: Numbers in y before the pivots.
         pivots: Numbers in y after the results; a doubtful one leaves them to the reference.
         memory: Numbers of type double of its work array.
-        handle: What keeps it loaded.
+        handle: The handle that keeps it loaded.
     """
 
     address: int
@@ -92,8 +92,8 @@ class CompiledProgram:
     A program that is compiled when first needed.
 
     Attributes:
-        name: What it computes, for the log.
-        key: What the trace depends on, such as a model's digest and a function's name.
+        name: Its content, for the log.
+        key: Dependencies of the trace, such as a model's digest and a function's name.
         produce: Makes the trace; called only where the cache does not have the program.
         inputs: The trace's inputs.
         outputs: Its results, pivots left out.

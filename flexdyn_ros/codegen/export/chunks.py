@@ -30,7 +30,7 @@ class Statement:
     An assignment.
 
     Attributes:
-        node: What is computed.
+        node: The computation.
         output: Place of the output that it goes to, TEMPORARY for a temporary.
         entry: Place of the number in that output.
     """
@@ -117,7 +117,7 @@ def statements(plan: Schedule, angles: Angles = Angles(), inline: bool = True) -
 
     Args:
         plan: The program.
-        angles: What is computed before them.
+        angles: The statements before them.
         inline: Whether sines and cosines that were taken together get temporaries.
     """
     before = set(angles.early) if inline else {*angles.early, *angles.places}
@@ -134,7 +134,7 @@ def split(plan: Schedule, angles: Angles = Angles(), part_size: int = 0) -> Part
 
     Args:
         plan: The program.
-        angles: What is computed before all parts.
+        angles: The statements before all parts.
         part_size: Statements of a part; when zero PART_SIZE of those of over SPLIT_SIZE.
     """
     lines = statements(plan, angles)

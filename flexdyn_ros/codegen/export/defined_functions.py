@@ -5,7 +5,7 @@ Functions that generated code defines: Stumpff's functions and piecewise polynom
 Stumpff's functions are a series near zero and a closed form beyond, see `dynamics.scalar.stumpff`.
 The series is cut where the next term is below half a unit in the last place. Piecewise polynomials
 are comparisons of halves, then one polynomial. A table of n points takes log2(n) comparisons,
-which counts leave out, and the operations of its costliest piece: four additions and three
+which counts leave out. It takes the operations of its costliest piece: four additions and three
 multiplications for a cubic.
 """
 

@@ -34,7 +34,7 @@ class Request:
 
     @property
     def function(self) -> Function:
-        """What it takes and gives."""
+        """Its arguments and results."""
         return FUNCTIONS[self.name]
 
     @property
@@ -66,7 +66,8 @@ def read_function(robot: Robot, text: str) -> list[Request]:
                 f'names "{name}", which is not a function. {did_you_mean(name, FUNCTIONS)}',
             )
         if frame and not FUNCTIONS[name].of_frame:
-            raise ArgumentError('function', f'gives "{name}" a frame, which it does not take')
+            raise ArgumentError(
+                'function', f'gives "{name}" a frame, which it does not take. Remove it')
         if frame and frame not in robot.frame_names:
             raise UnknownName('frame', frame, robot.frame_names)
         if FUNCTIONS[name].of_frame and not frame:
@@ -74,13 +75,13 @@ def read_function(robot: Robot, text: str) -> list[Request]:
         _check_loops(robot, name)
         requests.append(Request(name, frame or None))
     if len(set(requests)) != len(requests):
-        raise ArgumentError('function', f'names a function twice in "{text}"')
+        raise ArgumentError('function', f'names a function twice in "{text}". Keep one')
     return requests
 
 
 def _check_loops(robot: Robot, name: str) -> None:
     if FUNCTIONS[name].of_loops and not robot.loops:
-        raise ArgumentError('function', f'names "{name}", and the robot has no <loop>')
+        raise ArgumentError('function', f'names "{name}", and the robot has no <loop>. Add one')
     if FUNCTIONS[name].by_rank and robot.loops:
         raise ArgumentError(
             'function',

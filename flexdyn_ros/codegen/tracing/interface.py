@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into a generated function and what comes out of it: names, lengths and meaning."""
+"""Inputs and outputs of a generated function: names, lengths and meaning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Input:
 
     Attributes:
         name: Its identifier.
-        entries: What each number means, with its unit.
+        entries: The meaning of each number, with its unit.
         scalar: Whether it is one number passed by value instead of a vector.
     """
 
@@ -44,7 +44,7 @@ class Output:
     Attributes:
         name: Its name.
         shape: (), (n,) or (n, m); matrices go by rows.
-        entries: What each number means.
+        entries: The meaning of each number.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Trace:
 
     Attributes:
         robot: Name of the robot.
-        function: What was asked for, such as "mass_matrix+bias_vector".
+        function: The request, such as "mass_matrix+bias_vector".
         name: Identifier of the generated function.
         inputs: Arguments in order.
         outputs: Results in order; the program's outputs are theirs, one after the other.

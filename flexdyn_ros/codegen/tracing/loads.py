@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What stays an argument of a generated function besides positions, rates and forces.
+Arguments of a generated function besides positions, rates and forces.
 
 - "gravity": acceleration of gravity in the root frame, 3 numbers.
 - "payload" or "payload:<link>": a rigid body on a link, by default the last link of the deepest
@@ -50,7 +50,7 @@ WRENCH_ENTRIES = (
 @dataclass(frozen=True)
 class Loads:
     """
-    What stays an argument.
+    The quantities that stay arguments.
 
     Attributes:
         gravity: Whether gravity does.
@@ -135,7 +135,7 @@ def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
     for each in (names, loads.payloads, loads.wrenches):
         for name in each:
             if each.count(name) > 1:
-                raise ArgumentError('arguments', f'names "{name}" twice')
+                raise ArgumentError('arguments', f'names "{name}" twice. Keep one')
     return loads
 
 

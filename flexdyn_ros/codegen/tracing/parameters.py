@@ -2,16 +2,16 @@
 """
 Parameters of a model that can stay arguments of a generated function.
 
-- `<link>/mass` [kg], `<link>/com` (3) [m], `<link>/inertia` (6: xx yy zz xy xz yz about the centre
-  of mass, link axes) [kg m^2] of links with an <inertial>. Of a flexible link they are those of
-  the beam's hub;
-- `<joint>/viscous` [N m s/rad | N s/m] and `<joint>/coulomb` [N m | N] of every driven joint,
-  which has one axis, and its `<joint>/rotor_inertia` [kg m^2 | kg], before the gear;
+- `<link>/mass` [kg], `<link>/com` (3) [m], `<link>/inertia` (6) [kg m^2] of links with an
+  <inertial>. The inertia is xx yy zz xy xz yz about the centre of mass, in link axes. Of a
+  flexible link they are those of the beam's hub.
+- `<joint>/viscous` [N m s/rad | N s/m] and `<joint>/coulomb` [N m | N] of every driven joint of
+  one axis. Its `<joint>/rotor_inertia` [kg m^2 | kg] is that before the gear.
 - `<joint>/stiffness` [N m/rad | N/m] and `<joint>/damping` [N m s/rad | N s/m] of the spring of
-  elastic joints; the stiffness only where it is a number and no table;
+  elastic joints. A table has no such stiffness.
 - `<mode>/stiffness` [N/m | N m/rad] and `<mode>/damping` [N s/m | N m s/rad] of beam modes, such
-  as `boom/bending_y1/stiffness`: the mode's own entry of the modal matrices; and of the passive
-  joints between segments. The stiffness that a nonlinear spring replaces is none.
+  as `boom/bending_y1/stiffness`. They are the mode's own entry of the modal matrices. Passive
+  joints between segments have them too. The stiffness that a nonlinear spring replaces is none.
 
 Inertias that depend on a symbol are left out of the regrouping of inertial parameters.
 """
@@ -225,7 +225,7 @@ def choose_parameters(robot: Robot, names: Sequence[str]) -> ChosenParameters:
             hint = parameter_hint(str(name), tuple(parameter_names(robot)))
             raise ArgumentError('parameters', f'names "{name}", which is not a parameter. {hint}')
         if parameter in found:
-            raise ArgumentError('parameters', f'names "{name}" twice')
+            raise ArgumentError('parameters', f'names "{name}" twice. Keep one')
         found.append(parameter)
         values += _values(robot, parameter)
     return ChosenParameters(robot, tuple(found), tuple(values))

@@ -61,7 +61,7 @@ class Simplified:
 
     Attributes:
         trace: The program with its arguments and results.
-        report: What each pass did.
+        report: The effect of each pass.
     """
 
     trace: Trace
@@ -85,9 +85,9 @@ def simplify(
 
     Args:
         robot: The robot.
-        function: What was asked for.
+        function: The request.
         requests: The same, read.
-        loads: What stays an argument.
+        loads: The quantities that stay arguments.
         optimised: Whether inertial parameters are regrouped and the passes run.
         rotation_tolerance: See `trace_requests`.
         pivots: The same.

@@ -137,7 +137,7 @@ def trace(
     Args:
         robot: The robot; its numbers, gravity and payloads become constants.
         function: See `functions.read_function`.
-        arguments: What stays an argument, see `loads.py`.
+        arguments: The quantities that stay arguments, see `loads.py`.
         choices: See `trace_requests`.
 
     Raises:
@@ -163,9 +163,9 @@ def trace_requests(
 
     Args:
         robot: The robot.
-        function: What was asked for.
+        function: The request.
         requests: The same, read.
-        loads: What stays an argument.
+        loads: The quantities that stay arguments.
         method: How accelerations are solved for, where several ways exist
             (`solving_methods`); the first of them when None.
         base_parameters: Whether inertial parameters are regrouped.

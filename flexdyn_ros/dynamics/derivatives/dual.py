@@ -84,7 +84,8 @@ class Dual(SmoothScalar):
 
     def __bool__(self) -> bool:
         """Refuse to decide: a number that vanishes may still have derivatives."""
-        raise TypeError('a dual number has no truth value: the algorithm branches on it')
+        raise TypeError(
+            'a dual number has no truth value: the algorithm branches on it. Use smooth functions')
 
     def call(self, function: Function) -> Dual:
         """Return a function of the number."""

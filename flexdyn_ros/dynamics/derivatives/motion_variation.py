@@ -3,7 +3,7 @@
 Variations of motion, carried from a parent's frame to a body's, and how wrenches respond to them.
 
 A variation is (dw, db, da): of the angular velocity w, of the angular acceleration and of the
-origin's acceleration, where db = d(alpha) + w x dw. A point at r that moves with r' = w x r + its
+origin's acceleration. Here db = d(alpha) + w x dw. A point at r that moves with r' = w x r + its
 own velocity changes its acceleration alpha x r + w x (w x r) + ... by db x r + 2 dw x r', by
 Jacobi's identity. In this form a variation passes any joint unchanged but for the place. A frame
 at p that moves with p' gets da + db x p + dw x 2 p', and the same dw and db. All are turned into

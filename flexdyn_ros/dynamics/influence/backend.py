@@ -88,8 +88,8 @@ class InfluenceBackend(ReferenceBackend):
         """Return the same backend over another tree of bodies."""
         if self._approximations.lumped_mass:
             raise ArgumentError(
-                'approximations', 'names "lumped_mass", which excludes derivatives by parameters: '
-                'the cross-section of a lumped mass depends on them',
+                'approximations', 'names "lumped_mass", which excludes derivatives by parameters. '
+                'Omit it',
             )
         other = copy(self)
         other._tree, other._model = tree, InfluenceModel.of(tree, self._approximations)

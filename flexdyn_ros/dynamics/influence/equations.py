@@ -94,7 +94,7 @@ def generalised_forces(
         qd: Velocity, (nv,); None for none.
         qdd: Acceleration, (nv,); None for none.
         gravity: Acceleration of gravity in the root frame [m/s^2]; None for none.
-        wrenches: What the environment exerts on the robot.
+        wrenches: Wrenches that the environment exerts on the robot.
     """
     tree = model.tree
     places = link_places(tree, q, qd)

@@ -5,9 +5,10 @@ The geometry of the method of kinematic influence: what each coordinate moves, a
 All vectors are in root axes (Graves, Dynamical Modeling of Serial Manipulators with Flexible Links
 and Joints Using the Method of Kinematic Influence, eqs. 1 to 12). A coordinate influences every
 point outside the place where it acts. A rotational joint does so by (S x R; S), a translational
-joint by (S; 0), a mode by (psi_r x R + psi_t; psi_r), with R from that place to the point. Joints
-of several axes, and the motion of a base, are such joints one after the other. The first-order
-rotation 1 + [theta]x of eq. 3 is replaced by exp([theta]x), so that eq. 5 holds exactly.
+joint by (S; 0). A mode does so by (psi_r x R + psi_t; psi_r). R goes from that place to the point.
+Joints of several axes, and the motion of a base, are such joints one after the other. The
+first-order rotation 1 + [theta]x of eq. 3 is replaced by exp([theta]x), so that eq. 5 holds
+exactly.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 The fields that move the points of one link, their integrals, and its inertia (Graves, eq. 25).
 
 Eq. 25 of Graves (The Method of Kinematic Influence) integrates over the undeformed link, with
-"variations due to the flexibility" left out. Here they are kept. A point of the link is
-rho = sum_a c_a b_a with factors c = (1, delta, a(delta)). The b are the undeformed place r, the
-mode shapes phi_k and the axial shapes f_j e by which bending draws the link in. So every integral
-is a contraction of one table, G_ab = int b_a b_b^T dm, with c and with the modes' own shapes
+"variations due to the flexibility" left out. Here they are kept. A point of the link is rho =
+sum_a c_a b_a with factors c = (1, delta, a(delta)). The b are the undeformed place r, the mode
+shapes phi_k and the axial shapes f_j e by which bending draws the link in. So every integral is a
+contraction of one table, G_ab = int b_a b_b^T dm. It is one with c and with the modes' own shapes
 psi_k = phi_k + sum_j D_jk f_j e, D_jk = da_j / d delta_k.
 """
 

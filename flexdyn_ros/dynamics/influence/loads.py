@@ -60,9 +60,8 @@ def nonlinear_load(
     """
     Return the load of the nonlinear accelerations, integrated over the link, in link axes.
 
-    The element equation (19) with a point's acceleration for qdd = 0,
-    a(r) = a_0 + U rho + 2 w x rho' + rho'', with U = [alpha]x + [w]x [w]x and rho' and rho''
-    of the modes' rates alone.
+    The element equation (19) with a point's acceleration for qdd = 0, a(r) = a_0 + U rho + 2 w x
+    rho' + rho''. U is [alpha]x + [w]x [w]x. rho' and rho'' are of the modes' rates alone.
 
     Args:
         fields: The link.

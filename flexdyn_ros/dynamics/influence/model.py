@@ -12,9 +12,9 @@ springs, losses and outside wrenches stay exact.
   link, with the link's mass and its inertia about the undeformed centre of mass. The body rides
   on the cross-section there.
 - "printed_recursion", eq. 27 to the letter: the nonlinear acceleration grows from link to link by
-  w_a x v_b and w_a x w_b, with the velocities of b against a. Left out are alpha_a x r, and half
-  of the Coriolis accelerations of sliding joints and of modes. So are products of the modes' and
-  the joint's rotations at one end.
+  w_a x v_b and w_a x w_b. The velocities of b are relative to a. Left out are alpha_a x r, and
+  half of the Coriolis accelerations of sliding joints and of modes. So are products of the modes'
+  and the joint's rotations at one end.
 """
 
 from __future__ import annotations

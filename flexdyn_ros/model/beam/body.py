@@ -33,8 +33,8 @@ class BeamField:
     Attributes:
         translation: Displacement for unit modes, shape (m, n, 3) [m].
         rotation: Rotation of the cross-section for unit modes, shape (m, n, 3) [rad].
-        strain: Stretch, shear angles along y and z, twist per length and curvatures about y and
-            z for unit modes, shape (m, n, 6) [m/m, rad, rad/m].
+        strain: Stretch, shear angles along y and z, twist per length and curvatures about y and z.
+            They are those of unit modes, shape (m, n, 6) [m/m, rad, rad/m].
         slope: Derivative of the displacement along the beam, shape (m, n, 3) [m/m].
     """
 

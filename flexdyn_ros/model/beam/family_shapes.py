@@ -7,8 +7,8 @@ pinned, the natural modes are those of the beam that also turns about its root a
 What is kept of them is phi(x) - phi'(0) x, as the joint does the turning. With b that turn, the
 stationary b = -m_ra a / m_rr leaves M - m_ar m_ra / m_rr.
 
-Residual-static modes are the deflections under a force, and a moment, at the free tip, less what
-the kept modes take of them: R f = (K^-1 - Phi (Phi^T K Phi)^-1 Phi^T) f (Craig, Structural
+Residual-static modes are the deflections under a force, and a moment, at the free tip. The part of
+the kept modes is subtracted: R f = (K^-1 - Phi (Phi^T K Phi)^-1 Phi^T) f (Craig, Structural
 Dynamics, 1981, section 19.3; with clamped-clamped modes the basis is Craig and Bampton's of 1968).
 So any tip load deflects the beam as statics demands, however few modes are kept. A massless beam
 has no natural modes, and bends by these alone.

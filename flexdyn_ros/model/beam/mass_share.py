@@ -32,7 +32,7 @@ import numpy as np
 ROUNDING = 1e-12
 # Share below which a beam is massless.
 SMALLEST = 0.05
-# What to write instead of a massless beam.
+# The text to write instead of a massless beam.
 OWN_MASS = 'mass="..." [kg] and inertial="hub", where <inertial> is the rigid part alone'
 
 

@@ -100,8 +100,8 @@ def carried_mass(
     """
     Return the mass that a carried body gives to shapes sampled at its cross-section.
 
-    In bending m w^2 + 2 (m d) w t + J t^2 over two, d from the section to the centre of mass along
-    the beam, t the section's rotation.
+    In bending m w^2 + 2 (m d) w t + J t^2 over two. d goes from the section to the centre of mass
+    along the beam, t is the section's rotation.
 
     Args:
         body: The body.

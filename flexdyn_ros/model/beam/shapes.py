@@ -3,7 +3,7 @@
 Shapes along a beam: closed forms of a uniform one, and trial shapes for all others.
 
 All run over x / length and are held at the root. The closed forms are one at the tip. Bending: the
-clamped-free Euler-Bernoulli beam, 1 + cos(b) cosh(b) = 0,
+clamped-free Euler-Bernoulli beam, 1 + cos(b) cosh(b) = 0. There
 phi = cosh bx - cos bx - s (sinh bx - sin bx), s = (sinh b - sin b) / (cosh b + cos b)
 (Blevins, Formulas for Natural Frequency and Mode Shape, 1979, table 8-1). Torsion and
 stretch: the clamped-free rod, sin((2k - 1) pi x / 2) (El-Rayyes 1990, case 2).

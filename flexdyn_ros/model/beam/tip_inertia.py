@@ -2,11 +2,11 @@
 """
 Whether the modes of massless beams move mass: through what hangs on them, joints free to follow.
 
-What hangs on a joint resists the joint's own frame with its articulated-body inertia,
-I - I S (S^T I S + R)^-1 S^T I, S the joint's motion and R its rotors (Featherstone, Rigid Body
-Dynamics Algorithms, 2008, section 7.2). It is taken with every joint and mode at zero. Modes of
-beams with mass are left out: they are clamped at the root and follow no rigid motion.
-Twists are linear then angular, at a frame's origin and in its axes.
+A load on a joint resists the joint's own frame with its articulated-body inertia, I - I S (S^T I S
++ R)^-1 S^T I. S is the joint's motion and R its rotors (Featherstone, Rigid Body Dynamics
+Algorithms, 2008, section 7.2). It is taken with every joint and mode at zero. Modes of beams with
+mass are left out: they are clamped at the root and follow no rigid motion. Twists are linear then
+angular, at a frame's origin and in its axes.
 """
 
 from __future__ import annotations

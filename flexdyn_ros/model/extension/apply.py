@@ -222,7 +222,7 @@ def _parted(
 
 
 def _check_options(item: Item, beam: Beam) -> None:
-    """Refuse what acts on modes where there are none."""
+    """Refuse attributes that act on modes where there are none."""
     for name, inactive in (
         ('rotation', 'exact'), ('geometric_stiffening', 'false'), ('deflection', 'exact')
     ):

@@ -108,7 +108,7 @@ def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
 
 
 def _check_effects(item: Item, families: tuple[ModeFamily, ...]) -> None:
-    """Refuse what acts on modes, or between stations, where there are none."""
+    """Refuse attributes that act on modes, or between stations, where there are none."""
     for name in ('loaded', 'loss_factor', 'rayleigh_mass', 'rayleigh_stiffness'):
         if item.is_set(name) and not families:
             raise item.place.error(

@@ -32,7 +32,7 @@ def with_base_motion(robot: Robot, item: Optional[Item]) -> Robot:
     Return the robot on a base that moves as described.
 
     A new root link that rests, "world", carries the former root on the floating joint
-    "base_motion"; where a link is called "world" already, the new one is "base_motion/world".
+    "base_motion". Where a link is called "world" already, the new one is "base_motion/world".
 
     Args:
         robot: The robot of the URDF proper.
@@ -176,8 +176,8 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
     if joint.type not in _ONE_COORDINATE:
         raise place.error(
             f'A joint of type "{joint.type}" cannot have <joint_dynamics>',
-            'Revolute, continuous and prismatic joints have a drive, and so have axes of '
-            'multi-axis joints, joint="<joint>/tx". A fixed joint has <bearing> alone',
+            'Name a revolute, continuous or prismatic joint, or an axis of a multi-axis joint, '
+            'joint="<joint>/tx". Write <bearing> alone on a fixed joint',
         )
     drive = _drive(item, joint.dynamics.friction)
     return replace(drive, bearing=_bearing(bearing, joint)) if bearing else drive
@@ -290,7 +290,8 @@ def _loop(item: Item, robot: Robot) -> Loop:
     second = link_name(item, item.value('frame2'), robot)
     if first == second:
         raise item.place.error(
-            f'frame1 and frame2 are both "{first}"', 'A loop closes between two links'
+            f'frame1 and frame2 are both "{first}"',
+            'Name two links, between which the loop closes'
         )
     reduced = _reduced_link(robot)
     if reduced is not None:

@@ -47,7 +47,7 @@ def read_modal(item: Item, link: Link, robot: Robot) -> ModalData:
         arrays = read_modal_file(path, item.value('format'))
     except ValueError as error:
         raise item.place.error(
-            f'file="{address}" {error}', 'docs/modal_files.md describes the formats'
+            f'file="{address}" {error}', 'Compare it with docs/modal_files.md'
         ) from None
     known = arrays.mode_numbers.tolist()
     modes = item.value('modes') or tuple(known)
@@ -55,7 +55,7 @@ def read_modal(item: Item, link: Link, robot: Robot) -> ModalData:
         if number not in known:
             raise item.place.error(
                 f'modes="{item.texts["modes"]}" holds {number}, which the file lacks',
-                f'Modes of the file: {" ".join(map(str, known))}',
+                f'Known modes: {" ".join(map(str, known))}',
             )
     arrays = arrays.with_modes(modes)
     if item.value('body_frame') == 'free':
@@ -149,7 +149,7 @@ def _attachments(
             if node not in known:
                 raise attach.place.error(
                     f'The file has no node {node}',
-                    f'Nearest to joint "{joint.name}" is {known[int(np.argmin(distance))]}',
+                    f'Use {known[int(np.argmin(distance))]}, the nearest to joint "{joint.name}"',
                 )
             k = known.index(node)
         if distance[k] > tolerance:

@@ -44,7 +44,7 @@ def damping_ratios(text: str) -> Union[float, tuple[float, ...]]:
     """Read one number from 0 to 1, or several."""
     values = tuple(fraction(word) for word in words_of(text))
     if not values:
-        raise ValueError('is empty where a number belongs')
+        raise ValueError('is empty where a number belongs: write one')
     return values[0] if len(values) == 1 else values
 
 
@@ -70,7 +70,7 @@ def count(text: str) -> int:
     """Read a whole number that is zero or more."""
     value = whole_number(text)
     if value > 1000:
-        raise ValueError('is more than 1000')
+        raise ValueError('is more than 1000, expected less')
     return value
 
 
@@ -91,14 +91,14 @@ def direction(text: str) -> tuple[float, float, float]:
     """Read a vector that is not zero."""
     value = vector3(text)
     if math.hypot(*value) < 1e-9:
-        raise ValueError('has zero length')
+        raise ValueError('has zero length, expected a direction')
     return value
 
 
 def text_value(text: str) -> str:
     """Read a name or an address."""
     if not text.strip():
-        raise ValueError('is empty')
+        raise ValueError('is empty, expected text')
     return text
 
 
@@ -117,7 +117,7 @@ def mode_numbers(text: str) -> tuple[int, ...]:
         except ValueError:
             values.append(0)
         if values[-1] < 1:
-            raise ValueError(f'holds "{word}", which is not a mode number (1, 2, ...)')
+            raise ValueError(f'holds "{word}", expected numbers of modes (1, 2, ...)')
     return tuple(values)
 
 
@@ -171,7 +171,7 @@ def _distinct(words: list[str], what: str) -> tuple[str, ...]:
         raise ValueError(f'must hold at least one {what}')
     for word in words:
         if words.count(word) > 1:
-            raise ValueError(f'holds {what} "{word}" twice')
+            raise ValueError(f'holds {what} "{word}" twice. Keep one')
     return tuple(words)
 
 
@@ -224,7 +224,7 @@ class Attribute:
         name: Its name.
         kind: The kind of its value, a key of `KINDS`.
         unit: SI unit; "-" for pure numbers, '' where the value is no number.
-        text: What it means.
+        text: Its meaning.
         default: The value of an unwritten attribute, as it would be written; None where an
             unwritten attribute differs from every written one.
         required: Whether it must be written.
@@ -240,10 +240,10 @@ class Attribute:
     choices: tuple[str, ...] = ()
 
     def read(self, text: str) -> object:
-        """Return the value of the text; raise ValueError with what is wrong with it."""
+        """Return the value of the text; raise ValueError with the fault of it."""
         value = KINDS[self.kind][0](text)
         if self.choices and value not in self.choices:
-            raise ValueError(f'is not one of {", ".join(self.choices)}')
+            raise ValueError(f'is wrong, expected one of {", ".join(self.choices)}')
         return value
 
 
@@ -254,7 +254,7 @@ class Element:
 
     Attributes:
         name: Its tag.
-        text: What it means.
+        text: Its meaning.
         attributes: Its attributes.
         children: Elements that may stand in it.
         key: Attribute that distinguishes such elements; None where there is one only.

@@ -59,8 +59,8 @@ def _family(kind: str, item: Item) -> ModeFamily:
     if family.static_modes > most:
         raise item.place.error(
             f'static_modes="{family.static_modes}" is more than {most}',
-            'There is one for a tip force and one for a tip moment' if bends
-            else f'There is one, for a tip load along {item.schema.name}',
+            'Write 1 for a tip force, 2 for a tip moment as well' if bends
+            else f'Write 1, for a tip load along {item.schema.name}',
         )
     if family.basis == 'polynomial':
         _check_polynomial(item, family)
@@ -75,7 +75,7 @@ def _family(kind: str, item: Item) -> ModeFamily:
 
 
 def _check_effects(item: Item, family: ModeFamily) -> None:
-    """Refuse what acts on modes, or on natural modes, where there are none."""
+    """Refuse attributes that act on modes, or on natural modes, where there are none."""
     names = [] if family.size else ['damping_ratio', 'shear_correction']
     if not family.count:
         names += ['boundary', 'basis']

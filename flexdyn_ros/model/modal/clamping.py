@@ -2,7 +2,7 @@
 """
 Shapes of a free body: rigid modes separated, the others relative to the node at its parent joint.
 
-With a_k and b_k the translation and rotation of that node in mode k, the relative shapes are
+Let a_k and b_k be the translation and rotation of that node in mode k. The relative shapes are
 phi_k - a_k - b_k x r and psi_k - b_k. Rigid motion enters the integrals linearly. Those of the
 relative shapes so follow from the file's without the mass distribution (Shabana, Dynamics of
 Multibody Systems, section 5.3, on reference conditions). The stiffness is unchanged.

@@ -45,9 +45,9 @@ def foreign_arrays(path: str, what: str) -> dict[str, Any]:
 
     Args:
         path: The file.
-        what: K or M for a matrix; "volume" for points and corners of tetrahedra (t, 4), without
-            any those of triangles (t, 3); or "surface" for triangles. Triangles that are not
-            closed are left out.
+        what: K or M for a matrix. "volume" for points and corners of tetrahedra (t, 4), without
+            any those of triangles (t, 3). "surface" for triangles. Triangles that are not closed
+            are left out.
 
     Raises:
         ValueError: The file cannot be read; the text continues its name.

@@ -7,10 +7,10 @@ Damping laws of a beam's modes add up:
 - A damping ratio z damps a coordinate by 2 z sqrt(k m), its own stiffness and modal mass.
 - Rayleigh: D = a M + b K, so that a natural mode w has the ratio a / 2 w + b w / 2.
 - A loss factor h stands for the complex stiffness (1 + i h) K of the material. Its equivalent
-  viscous damping dissipates as much at each natural frequency w_k of the link's modes, root held:
-  h k_k / w_k of mode k, a ratio of h / 2 (Nashif, Jones and Henderson, Vibration Damping, 1985,
-  section 2.3). In matrices D = h sum_k w_k (M x_k)(M x_k)^T with K x_k = w_k^2 M x_k and
-  x_k^T M x_k = 1.
+  viscous damping dissipates as much at each natural frequency w_k of the link's modes with the
+  root held. It is h k_k / w_k of mode k, a ratio of h / 2 (Nashif, Jones and Henderson, Vibration
+  Damping, 1985, section 2.3). In matrices D = h sum_k w_k (M x_k)(M x_k)^T with K x_k = w_k^2 M
+  x_k and x_k^T M x_k = 1.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ Phi and the change dK of the stiffness matrix by a load, Phi^T dK Phi is
 - -a int f dm, by an acceleration field a along d, as gravity,
 - -w^2 int x f dm, by rotation at the rate w about an axis through the root across d.
 
-Source: Wallrapp, "Standardization of flexible body modeling in multibody system codes, part I",
-Mechanics of Structures and Machines 22 (1994), section 4, reference loads of unit size. The change
-must be that by stress alone: spin softening, of the load's direction, follows from the motion.
+The loads are reference loads of unit size (Wallrapp, "Standardization of flexible body modeling in
+multibody system codes, part I", Mechanics of Structures and Machines 22, 1994, section 4). The
+change must be that by stress alone: spin softening, of the load's direction, follows from the
+motion.
 """
 
 from __future__ import annotations

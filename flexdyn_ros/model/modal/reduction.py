@@ -303,8 +303,8 @@ def derived_rotations(positions: np.ndarray, translation: np.ndarray) -> np.ndar
     """
     Return rotations that fit translations of neighbouring nodes best, shape (m, n, 3).
 
-    Least squares of theta x (r_j - r_i) = u_j - u_i over the nearest nodes j, of smallest norm:
-    on a straight line of nodes nothing turns about it.
+    Least squares of theta x (r_j - r_i) = u_j - u_i over the nearest nodes j, of smallest norm. On
+    a straight line of nodes nothing turns about it.
 
     Args:
         positions: Of the nodes, shape (n, 3) [m].

@@ -2,10 +2,10 @@
 """
 Modes of a link in Standard Input Data (SID): nested text blocks of Taylor coefficients.
 
-Wallrapp, "Standardization of flexible body modeling in multibody system codes, part I",
-Mechanics of Structures and Machines 22 (1994), table 1; Schwertassek and Wallrapp, Dynamik
-flexibler Mehrkoerpersysteme (1999), table 6.9. With u = sum_k phi_k q_k, W_k = int r phi_k^T dm
-and P_kl = int phi_k phi_l^T dm, and ~ the matrix of the cross product, the blocks are
+The sources are two tables (1 in Wallrapp, "Standardization of flexible body modeling in multibody
+system codes, part I", Mechanics of Structures and Machines 22, 1994; 6.9 in Schwertassek and
+Wallrapp, Dynamik flexibler Mehrkoerpersysteme, 1999). Let u = sum_k phi_k q_k, W_k = int r phi_k^T
+dm, P_kl = int phi_k phi_l^T dm, and ~ be the matrix of the cross product. The blocks are
 
 - mdCM = int r dm, J = int r~^T r~ dm, packed as xx yy zz xy xz yz or 3x3,
 - Ct_k = int phi_k dm, Cr_k = int r x phi_k dm, of first order int phi_l x phi_k dm,
@@ -13,7 +13,7 @@ and P_kl = int phi_k phi_l^T dm, and ~ the matrix of the cross product, the bloc
 - Ge_kl = 2 int phi_l x phi_k dm,
 - Ct_kl and phi_kl of first order: geometric stiffening, see _stiffening,
 - Oe_k = int phi_k^T w~ w~ r dm as factors of wx^2 wy^2 wz^2 wxwy wywz wxwz, of first order the
-  same with P_kl for W_k; note that the products are in another order than in J.
+  same with P_kl for W_k. The products are in another order than in J.
 
 A block lists the entries that differ from zero. Its structure is 0 zero, 1 diagonal,
 2 symmetric, 3 full or 4 the identity matrix, without a list.

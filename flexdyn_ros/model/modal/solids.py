@@ -103,8 +103,8 @@ def _matrices(basis: Any, material: Material) -> tuple[Any, Any]:
     """
     Return mass and stiffness, rows 3 n + a of node n along a.
 
-    With D_ia,jb = int d_a N_i d_b N_j dV the stiffness of an isotropic material is
-    lambda D_ia,jb + mu D_ib,ja + mu delta_ab sum_c D_ic,jc (Bathe, section 4.2.3).
+    Let D_ia,jb be int d_a N_i d_b N_j dV. The stiffness of an isotropic material is lambda D_ia,jb
+    + mu D_ib,ja + mu delta_ab sum_c D_ic,jc (Bathe, section 4.2.3).
     """
     from scipy import sparse
 

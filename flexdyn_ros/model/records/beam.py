@@ -134,7 +134,7 @@ class Beam(SectionProperties):
     A beam from the link frame's origin to its tip; the section is that of a uniform one.
 
     Attributes:
-        tip: What the description named as the tip.
+        tip: The tip as the description names it.
         axes: Rotation from beam axes (x along the beam) to link axes.
         length: [m].
         mass: [kg].

@@ -2,7 +2,7 @@
 """
 Inertia of a rigid body: the record, sums about a frame's origin, and whether a body can have it.
 
-With mass of one sign, principal moments are not negative and none exceeds the sum of the others:
+Mass of one sign has principal moments that are not negative. None exceeds the sum of the others:
 I1 + I2 - I3 = 2 int z^2 dm (Wittenburg, Dynamics of Multibody Systems, 2008, section 3.1).
 """
 
@@ -178,7 +178,7 @@ def failed_tests(mass: float, moments: Moments) -> dict[str, float]:
 
 
 def failure(test: str, moments: Moments, excess: float) -> str:
-    """Return what is wrong with a body that fails a test by this much of its largest moment."""
+    """Return the fault of a body that fails a test by this much of its largest moment."""
     values = ' '.join(f'{m:.4g}' for m in moments)
     by = f'by {100.0 * excess:.3g} percent of the largest'
     return {

@@ -85,7 +85,7 @@ class Link(Record):
 
     @property
     def reduced_form(self) -> str:
-        """What the link's equations are asked to drop, as it is written; empty for nothing."""
+        """Terms that the equations of the link drop, as it is written; empty for nothing."""
         if self.mode_names and self.rotation == 'linear':
             return 'rotation="linear"'
         exact = self.deflection == 'exact' or not self.mode_names

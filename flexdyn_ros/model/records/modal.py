@@ -84,8 +84,8 @@ class ModalArrays(ModalIntegrals):
         translation: Displacement of the nodes for unit modes, shape (m, n, 3).
         rotation: Rotation vectors of the nodes for unit modes, shape (m, n, 3).
         stiffening: Geometric stiffening, or None.
-        comment: What the file holds as its own comment.
-        notes: What its reader drops or doubts, in a few words each.
+        comment: The file's own comment.
+        notes: Data that its reader drops or doubts, in a few words each.
     """
 
     node_ids: np.ndarray

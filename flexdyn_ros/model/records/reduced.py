@@ -68,7 +68,7 @@ def reduced(
 
 
 def contradicting_forms(links: Iterable[Link]) -> str:
-    """Return what is wrong with the forms of a robot's links, or nothing."""
+    """Return the fault of the forms of a robot's links, or nothing."""
     forms: dict[str, str] = {}
     for link in links:
         if link.mode_names and link.deflection != 'exact':
@@ -93,7 +93,7 @@ def _chosen(robot: Robot, links: Optional[Union[str, Sequence[str]]]) -> tuple[s
     bent = [link.name for link in robot.links if _has_shapes(link)]
     if links is None:
         if not bent:
-            raise ArgumentError('robot', 'has no link with mode shapes')
+            raise ArgumentError('robot', 'has no link with mode shapes. Add a <flexible_link>')
         return tuple(bent)
     names = (links,) if isinstance(links, str) else tuple(links)
     for name in names:
@@ -101,7 +101,7 @@ def _chosen(robot: Robot, links: Optional[Union[str, Sequence[str]]]) -> tuple[s
             raise UnknownName('link', name, robot.frame_names)
         if name not in bent:
             raise ArgumentError(
-                'links', f'names "{name}", which has no mode shapes; these have: {", ".join(bent)}'
+                'links', f'names "{name}", expected a link with mode shapes: {", ".join(bent)}'
             )
     return names
 

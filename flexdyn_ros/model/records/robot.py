@@ -83,8 +83,8 @@ class Robot:
         gravity_vector: Acceleration of gravity in the root frame [m/s^2].
         payloads: Payloads that the description declares.
         actuated: Names of the actuated joints, or of some coordinates of a joint of several.
-        base_motion: "fixed", "free" or "prescribed"; on a base that moves, the first joint is the
-            floating joint "base_motion" between the root link, which rests, and the base.
+        base_motion: "fixed", "free" or "prescribed". On a base that moves, the first joint is the
+            floating joint "base_motion" between the resting root link and the base.
         notes: Decisions that `load_robot` took and that concern a user.
         source: File that the robot came from, or "<text>".
         loops: Closed chains.

@@ -3,9 +3,9 @@
 Pseudo-rigid segments: a beam cut into rigid bodies that passive joints with springs connect.
 
 The reference's placement (Martins and Machado 1997) cuts the beam into `count` equal bodies of
-length s, the first one rigid with the link; each joint carries the stiffness EI / s (GJ / s in
+length s, the first one rigid with the link. Each joint carries the stiffness EI / s (GJ / s in
 torsion). The static deflection of the tip under a force is then (2 n^2 - 3 n + 1) / (2 n^2) of the
-beam's, n the count: an error of first order in 1/n. The centred placement has bodies of half
+beam's, n the count. The error is of first order in 1/n. The centred placement has bodies of half
 length at both ends. Each spring thus stands in the middle of the length s that it stands for. The
 ratio is 1 - 1 / (4 (n - 1)^2), of second order.
 """

@@ -3,7 +3,7 @@
 From a robot to a chain in the SDOF notation, where that can express it.
 
 Frames of links are chosen anew: a gimbal about x and y points the z axis along the axis of a
-joint, so that q stays what it is. Axes that no gimbal holds have a massless link each.
+joint. The coordinates q are kept. Axes that no gimbal holds have a massless link each.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def write_sdof(chain: SdofChain) -> str:
 
 def _check_keys(given: Any, known: tuple[str, ...], what: str, file: str) -> None:
     if not isinstance(given, Mapping):
-        raise ModelError(f'{what} is no mapping of keys to values', file=file)
+        raise ModelError(f'{what} is {given!r:.40}, expected keys and values', file=file)
     for key in given:
         if key not in known:
             raise ModelError(

@@ -85,7 +85,7 @@ def read_document(
         root = parse_xml(expanded, name)
     elif xacro_arguments:
         raise ArgumentError(
-            'xacro_arguments', f'has values for {name}, which is not a xacro file'
+            'xacro_arguments', f'has values for {name}, which is not a xacro file. Remove them'
         )
     _drop_namespace(root)
     return Document(root, name, base_dir)
@@ -107,7 +107,8 @@ def _file_path(source: Source, base_dir: Optional[Path], argument: str) -> Path:
         if base_dir is not None and (base_dir / address).is_file():
             return base_dir / address
         shown = address if len(address) < 200 else address[:200] + '...'
-        raise ArgumentError(argument, f'names a file, "{shown}", that {error}') from None
+        raise ArgumentError(
+            argument, f'names a file, "{shown}", that {error}. Correct the path') from None
 
 
 def _read(path: Path, argument: str) -> bytes:
@@ -115,7 +116,8 @@ def _read(path: Path, argument: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ArgumentError(
-            argument, f'names a file that cannot be read: {path}: {error.strerror}'
+            argument, f'names a file that cannot be read: {path}: {error.strerror}. Check its '
+            'permissions'
         ) from None
 
 

@@ -99,7 +99,7 @@ def clean_urdf(document: Document) -> Element:
     version = root.get('version', '1.0')
     if version.partition('.')[0] != '1':
         raise place.error(
-            f'URDF version "{version}" is unknown', 'Versions 1.0, 1.1 and 1.2 can be read'
+            f'URDF version "{version}" is unknown', 'Write version="1.0", "1.1" or "1.2"'
         )
     clean = Element('robot', name=_name(root, place))
     for element in [*root.findall('link'), *root.findall('joint')]:
@@ -199,7 +199,7 @@ def _rotation_from_quaternion(text: str) -> Matrix3:
     x, y, z, w = numbers(text, 4)
     square = x * x + y * y + z * z + w * w
     if square < 1e-12:
-        raise ValueError('has zero length')
+        raise ValueError('has zero length, expected a direction')
     s = 2.0 / square
     return (
         (1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)),

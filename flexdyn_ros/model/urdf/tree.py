@@ -72,7 +72,8 @@ def _check_ends(joint: Joint, link_of: dict[str, Link], source: str) -> None:
                 f'The {end} link "{name}" does not exist', did_you_mean(name, link_of)
             )
     if joint.parent == joint.child:
-        raise place.error(f'The joint has link "{joint.child}" as parent and as child')
+        raise place.error(
+            f'The joint has link "{joint.child}" as parent and as child', 'Name two links')
 
 
 def _root(link_of: dict[str, Link], parent_of: dict[str, Joint], source: str) -> str:
@@ -134,7 +135,7 @@ def _leader(joint: Joint, joint_of: dict[str, Joint], source: str) -> Optional[M
     if joint.type not in _SINGLE:
         raise place.error(
             f'<mimic> is not possible on a joint of type "{joint.type}"',
-            'Only revolute, continuous and prismatic joints can follow another',
+            'Move it to a revolute, continuous or prismatic joint',
         )
     multiplier, offset, follower, chain = 1.0, 0.0, joint, [joint.name]
     while follower.mimic is not None and follower.type in _SINGLE:

@@ -67,14 +67,14 @@ def number(text: str) -> float:
     """Read one finite decimal number."""
     text = text.strip(_SPACE)
     if not text:
-        raise ValueError('is empty where a number belongs')
+        raise ValueError('is empty where a number belongs: write one')
     if _NOT_FINITE.fullmatch(text):
-        raise ValueError('is not finite')
+        raise ValueError('is not finite, expected a number')
     if not _NUMBER.fullmatch(text):
         raise ValueError(f'is not a number{_reason(text)}')
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError('is not finite')
+        raise ValueError('is not finite, expected a number below 1e308')
     return value
 
 
@@ -96,8 +96,8 @@ def _reason(text: str) -> str:
     for character in text:
         if not character.isascii():
             name = unicodedata.name(character, 'a character without a name')
-            return f': it holds U+{ord(character):04X}, {name}'
-    return '; use a point for decimals' if ',' in text else ''
+            return f': it holds U+{ord(character):04X}, {name}. Remove it'
+    return '; use a point for decimals' if ',' in text else '. Write digits, such as 0.5'
 
 
 def non_negative(text: str) -> float:

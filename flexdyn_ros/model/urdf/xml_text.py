@@ -3,10 +3,10 @@
 XML as text: parsed with the place of a mistake, and with prefixes that the file does not declare.
 
 Namespaces in XML 1.0 forbids such prefixes, as in `drake:acceleration` and `<drake:joint>`, but
-TinyXML, with which urdfdom reads URDF, has no namespaces, so that such files are shipped and load
-elsewhere. They are read here by declaring the prefix; no element and no attribute of URDF has one,
-so that nothing else depends on it. The prefixes xacro and flexdyn, or nearly so, stay errors: what
-was meant for them must not be ignored.
+such files are shipped. urdfdom loads them by TinyXML, which has no namespaces. They are read here
+by declaring the prefix; no element and no attribute of URDF has one, so that nothing else depends
+on it. The prefixes xacro and flexdyn, or nearly so, stay errors: what was meant for them must not
+be ignored.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def parse_xml(text: Union[str, bytes], source: str) -> Element:
             advice='Correct the file there; an editor with XML support shows the spot',
         ) from None
     except (LookupError, ValueError) as error:
-        raise ModelError(f'The XML cannot be decoded: {error}', file=source) from None
+        raise ModelError(f'The XML cannot be decoded: {error}', file=source,
+                         advice='Save the file as UTF-8') from None
 
 
 def trimmed(text: Union[str, bytes]) -> Union[str, bytes]:

@@ -53,7 +53,7 @@ class ClosedMotion:
         names: Further coordinates that no force acts on, such as those of a floating base.
         follows: The joints whose motion the loops determine, by their name in states.
         bound: Names of the modes that the loops leave no motion of their own.
-        problem: What is wrong with the last positions, or empty.
+        problem: The fault of the last positions, or empty.
     """
 
     def __init__(self, dyn, coordinates: ArmCoordinates, names: Sequence[str] = ()):

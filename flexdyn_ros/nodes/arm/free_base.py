@@ -14,13 +14,13 @@ class FreeBase:
     """
     Coordinates that no force acts on, such as those of a satellite's floating joint.
 
-    With b for them and r for the rest, whose accelerations are known, their rows of
-    M qdd + bias = 0 give qdd_b = -M_bb^-1 (M_br qdd_r + bias_b).
+    Let b denote them and r the rest, whose accelerations are known. Their rows of M qdd + bias = 0
+    give qdd_b = -M_bb^-1 (M_br qdd_r + bias_b).
 
     Attributes:
         names: The free coordinates.
         follows: Joints whose positions need not be measured: none.
-        problem: What is wrong with the joints' positions: nothing.
+        problem: The fault of the joints' positions: nothing.
         rest_positions: Joint positions with all coordinates zero, shape (n_positions,).
     """
 

@@ -25,7 +25,7 @@ class StateEntry:
 
     Attributes:
         received: Steady time of arrival of the last valid state [s]; None before the first.
-        problem: What is wrong with the newest message on this joint, or None.
+        problem: The fault of the newest message on this joint, or None.
         left_out: Number of implausible states in a row that have been left out.
     """
 
@@ -98,7 +98,7 @@ class JointStateCache:
             preferred: For some joints, another name in the messages that takes precedence once
                 it has been seen, such as {'elbow': 'elbow_motor'}.
             optional: Joints whose state may be missing.
-            bounds: What is plausible, by joint; a joint that it leaves out may do anything.
+            bounds: Bounds of plausible motion, by joint; others have none.
             patience: Number of implausible states of a joint in a row that are left out; the
                 next one is a problem.
             others: States of needed joints that a subclass takes, by name.

@@ -34,7 +34,7 @@ class MeasuredState(JointStateCache):
             coordinates: The coordinates of the robot.
             need_velocity: Whether a joint without velocity is unusable.
             optional: Joints whose state may be missing, since it follows from others.
-            bounds: What is plausible, by joint; None bounds nothing.
+            bounds: Bounds of plausible motion, by joint; None bounds nothing.
             plausible: The same, of joints with a transform, and how often that may not hold.
         """
         self._coordinates = coordinates

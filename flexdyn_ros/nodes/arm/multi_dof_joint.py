@@ -178,7 +178,7 @@ ANY = Plausible(acceleration=math.inf, velocity=math.inf)
 @dataclass
 class MultiDofEntry(StateEntry):
     """
-    What is known of one joint with a transform.
+    The state of one joint with a transform.
 
     Attributes:
         joint: The joint.
@@ -206,7 +206,7 @@ class MultiDofEntry(StateEntry):
             twist: Fields as geometry_msgs/Twist.
             need_twist: Whether the joint is unusable without a twist.
             received: Steady time of arrival [s].
-            plausible: What counts as plausible.
+            plausible: Bounds of plausible motion.
 
         Returns:
             Whether the motion is plausible.

@@ -22,7 +22,7 @@ class ImplausibleMotion(FlexdynError):
 @dataclass(frozen=True)
 class Plausible:
     """
-    What counts as plausible.
+    Bounds of plausible motion.
 
     Attributes:
         factor: Multiple of the velocity limits of the URDF [1].
@@ -53,7 +53,7 @@ class Bound:
     velocity: float = math.inf
 
     def problem(self, position: float, velocity: float) -> Optional[str]:
-        """Return what is implausible about a state, or None."""
+        """Return the implausible part of a state, or None."""
         if not self.lower <= position <= self.upper:
             return f'position {position:.6g} is implausible'
         if not abs(velocity) <= self.velocity:
@@ -70,7 +70,7 @@ def bounds(robot: Robot, plausible: Plausible) -> dict[str, Bound]:
 
     Args:
         robot: The robot.
-        plausible: What counts as plausible.
+        plausible: Bounds of plausible motion.
     """
     found = {}
     for joint in robot.joints:
@@ -99,7 +99,7 @@ class AccelerationGuard:
 
         Args:
             names: The joint velocity coordinates.
-            plausible: What counts as plausible.
+            plausible: Bounds of plausible motion.
         """
         self.left_out = 0
         self._names = tuple(names)
@@ -129,7 +129,7 @@ class AccelerationGuard:
             names = [self._names[k] for k in np.nonzero(bad)[0]]
             raise ImplausibleMotion(
                 f'{", ".join(names)}: the measured acceleration is implausible, beyond '
-                f'{self._plausible.acceleration:g}'
+                f'{self._plausible.acceleration:g}. Check the encoders, or raise the bound'
             )
         return self._last
 
@@ -143,7 +143,7 @@ def check_desired(
     plausible: Plausible,
 ) -> Optional[str]:
     """
-    Return what is implausible about a desired motion, or None.
+    Return the implausible part of a desired motion, or None.
 
     Args:
         names: The joints.
@@ -151,7 +151,7 @@ def check_desired(
         velocities: Empty or one for each [rad/s | m/s].
         accelerations: Empty or one for each [rad/s^2 | m/s^2].
         limits: Bounds by joint.
-        plausible: What counts as plausible.
+        plausible: Bounds of plausible motion.
     """
     free = Bound()
     for k, name in enumerate(names):

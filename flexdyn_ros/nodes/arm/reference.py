@@ -15,7 +15,7 @@ class ReferenceRefused(FlexdynError):
     """A reference message does not fit the robot or is not finite."""
 
     def __init__(self, problem: str):
-        super().__init__(f'Reference refused: {problem}.')
+        super().__init__(f'Reference refused: {problem}. Correct its publisher.')
 
 
 class Reference:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all nodes share: life cycle, parameters, topics, transforms and diagnostics."""
+"""Common parts of all nodes: life cycle, parameters, topics, transforms and diagnostics."""

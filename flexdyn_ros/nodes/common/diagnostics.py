@@ -24,7 +24,7 @@ class Diagnostics:
     Publishes one status on /diagnostics, once a second and whenever its level changes.
 
     Attributes:
-        hardware_id: What the status is about, the robot's name.
+        hardware_id: Subject of the status, the robot's name.
     """
 
     def __init__(self, node: Any, values: Callable[[], Mapping[str, Any]]):

@@ -94,8 +94,8 @@ class ImuGravity:
     right while the base stands or moves evenly. While the IMU is silent the last direction stays.
 
     Attributes:
-        frame: What the log calls the axes.
-        problem: What is wrong with the IMU at present, or None.
+        frame: Name of the axes in the log.
+        problem: The fault of the IMU at present, or None.
     """
 
     frame = 'the world, measured by the IMU'
@@ -184,7 +184,8 @@ class ImuGravity:
             GravityUnknown: No message has stated a direction yet.
         """
         if self._direction is None:
-            raise GravityUnknown(f'gravity is unknown: {self.problem or f"no {TOPIC} yet"}')
+            raise GravityUnknown(
+                f'gravity is unknown: {self.problem or f"no {TOPIC} yet"}; publish {TOPIC}')
         age = time.monotonic() - self._received
         if age > self._timeout:
             self.problem = (

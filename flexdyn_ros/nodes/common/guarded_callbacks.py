@@ -117,7 +117,8 @@ class GuardedCallbacks(LifecycleNode):
         except Exception as another:
             self.failures['on_failure'] += 1
             self.get_logger().error(
-                f'acting on a failure failed: {another}', throttle_duration_sec=LOG_PERIOD)
+                f'acting on a failure failed: {another}. Restart the node.',
+                throttle_duration_sec=LOG_PERIOD)
 
 
 def spin(node: GuardedCallbacks) -> None:

@@ -59,7 +59,8 @@ class MessageBytes:
         """
         order = ORDERS.get(bytes(data[:2]))
         if order is None:
-            raise MessageUnreadable('the encapsulation of the message is not plain CDR.')
+            raise MessageUnreadable(
+                'the encapsulation of the message is unknown, expected plain CDR.')
         self.data, self.at = data, START
         self.count, self.moment = COUNTS[order], TIMES[order]
         self._swapped = (order == '<') != (sys.byteorder == 'little')
@@ -69,7 +70,8 @@ class MessageBytes:
         try:
             return read()
         except (struct.error, UnicodeDecodeError) as error:
-            raise MessageUnreadable(f'the message ends too early: {error}.') from None
+            raise MessageUnreadable(
+                f'the message ends too early: {error}. Check its publisher.') from None
 
     def number(self) -> int:
         """Return the next whole number of four bytes, such as the length of a sequence."""
@@ -88,7 +90,7 @@ class MessageBytes:
         """Return the next string."""
         size = self.number()
         if self.at + size > len(self.data):
-            raise MessageUnreadable('the message ends in a name.')
+            raise MessageUnreadable('the message ends in a name. Check its publisher.')
         self.at += size
         return self.data[self.at - size : self.at - 1].decode()
 
@@ -102,7 +104,8 @@ class MessageBytes:
         begin = self.at + (to_double(self.at) if count else 0)
         self.at = end = begin + DOUBLE * count
         if end > len(self.data):
-            raise MessageUnreadable('the message ends in a sequence of numbers.')
+            raise MessageUnreadable(
+                'the message ends in a sequence of numbers. Check its publisher.')
         return self.ordered(array('d', self.data[begin:end]))
 
     def ordered(self, values: array[float]) -> array[float]:

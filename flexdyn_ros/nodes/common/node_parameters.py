@@ -47,7 +47,7 @@ class NodeParameters:
             node: Node to declare them on.
             specifications: The parameters.
             check: Called with all values as they would become and the names of those that are
-                set; returns what is wrong or None.
+                set; returns the fault or None.
             active: Returns whether the node works, so that parameters which need a new
                 configure are refused.
         """

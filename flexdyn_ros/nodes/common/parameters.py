@@ -81,7 +81,7 @@ class ParameterSpecification:
 
     @property
     def words(self) -> str:
-        """What the value must be, and when it takes effect, as text; empty for nothing."""
+        """Requirement on the value, and when it takes effect, as text; empty for nothing."""
         allowed = self.validation.get('one_of<>')
         found = []
         if allowed:
@@ -127,7 +127,7 @@ class ParameterSpecification:
         return items if self.is_array else items[0]
 
     def problem(self, value: Any) -> Optional[str]:
-        """Return what is wrong with a value, or None."""
+        """Return the fault of a value, or None."""
         items = list(value) if self.is_array else [value]
         if self.is_numeric and not all(math.isfinite(item) for item in items):
             return f'{self.name} must be finite, got {value}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all nodes share: parameters, description, life cycle with autostart, clean stop."""
+"""Common parts of all nodes: parameters, description, life cycle with autostart, clean stop."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RobotNode(GuardedCallbacks, ABC):
 
     def check_parameters(self, values: Values, changed: set[str]) -> Optional[str]:
         """
-        Return what is wrong with parameter values, or None.
+        Return the fault of parameter values, or None.
 
         Args:
             values: All values as they would become.
@@ -143,7 +143,7 @@ class RobotNode(GuardedCallbacks, ABC):
     def _on_description(self) -> None:
         if self.active:
             self.get_logger().warning(
-                'a new robot_description takes effect when this node is deactivated'
+                'a new robot_description takes effect when this node is deactivated; deactivate it'
             )
         elif self._state_machine.current_state[1] == 'inactive':
             self._load()
@@ -154,7 +154,8 @@ class RobotNode(GuardedCallbacks, ABC):
         """Load the description and set up; return whether that worked."""
         text = self.description
         if not text:
-            return self._refuse('no robot_description yet, neither as parameter nor on the topic')
+            return self._refuse(
+                'no robot_description yet. Set the parameter, or publish the topic')
         extension = self.parameters['extension_file'] or None
         self.parameters.needs_configure = False
         try:

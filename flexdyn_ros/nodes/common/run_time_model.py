@@ -25,7 +25,7 @@ class Values(Protocol):
 
 def payload_problem(values: Values, robot: Optional[Robot]) -> Optional[str]:
     """
-    Return what is wrong with the payload parameters, or None.
+    Return the fault of the payload parameters, or None.
 
     Args:
         values: Parameter values.
@@ -81,7 +81,7 @@ class RunTimeModel:
     Sets gravity and payload of a dynamics object from parameters.
 
     Attributes:
-        gravity_frame: What turns gravity to the root frame.
+        gravity_frame: Turns gravity to the root frame.
     """
 
     def __init__(self, dyn, gravity_frame: GravityFrame | ImuGravity, frame_prefix: str = ''):
@@ -90,7 +90,7 @@ class RunTimeModel:
 
         Args:
             dyn: The dynamics.
-            gravity_frame: What turns gravity to the root frame.
+            gravity_frame: Turns gravity to the root frame.
             frame_prefix: Prefix of the root frame's name in TF.
 
         Raises:

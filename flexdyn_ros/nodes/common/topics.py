@@ -167,7 +167,7 @@ class TransformTopics:
         Raise FlexdynError where transforms cannot be received.
 
         Args:
-            need: What needs them.
+            need: The feature that needs them.
         """
         if TFMessage is None:
             raise FlexdynError(

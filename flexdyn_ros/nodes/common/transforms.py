@@ -89,10 +89,10 @@ class TransformTree:
                 if max(oldest, other) > timeout:
                     raise TransformUnknown(
                         f'the transform from {source} to {target} is stale for '
-                        f'{max(oldest, other):.3g} s'
+                        f'{max(oldest, other):.3g} s; check its publisher'
                     )
                 return rotation.T @ source_rotation, rotation.T @ (source_position - position)
-        raise TransformUnknown(f'TF does not connect {source} to {target}')
+        raise TransformUnknown(f'TF does not connect {source} to {target}; publish that transform')
 
     def links_above(self, frame: str, now: float) -> list[str]:
         """Return the ancestors of a frame, itself first."""

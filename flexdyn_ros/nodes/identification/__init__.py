@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What identification_node records and plays."""
+"""Recorder and player of identification_node."""

@@ -57,12 +57,13 @@ class PlayedTrajectory:
         except (OSError, KeyError, TypeError, ValueError, IndexError, yaml.YAMLError) as error:
             raise FlexdynError(
                 f'trajectory_file "{file}" holds no JointTrajectory of {", ".join(joints)} with '
-                f'positions, velocities and accelerations: {error}') from None
+                f'positions, velocities and accelerations: {error}. Write one by '
+                '`flexdyn excite`.') from None
         ends = found.states[:, [0, -1]]
         if np.abs(ends[0, 1] - ends[0, 0]).max() > 1e-3 or np.abs(ends[1]).max() > 1e-2:
             raise FlexdynError(
                 f'trajectory_file "{file}" does not end at rest where it starts. '
-                '`flexdyn excite` writes one that does.')
+                'Write one by `flexdyn excite`.')
         return found
 
     def message(self, start: np.ndarray, speed: float, repetitions: int) -> JointTrajectory:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the deflection markers node draws."""
+"""Markers of the deflection markers node."""

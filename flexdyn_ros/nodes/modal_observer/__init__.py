@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the modal observer node reads."""
+"""Inputs of the modal observer node."""

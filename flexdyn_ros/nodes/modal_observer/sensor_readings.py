@@ -21,9 +21,9 @@ class SensorReadings:
     """
     Collects readings by sensor.
 
-    Encoders come with joint_states, gyroscopes and accelerometers with ~/imu by its frame_id, and
-    force/torque sensors with ~/wrench, whose frame_id is the child link of their joint. ~/readings
-    carries any sensor by its name.
+    Encoders come with joint_states, gyroscopes and accelerometers with ~/imu by its frame_id.
+    Force/torque sensors come with ~/wrench, whose frame_id is the child link of their joint.
+    ~/readings carries any sensor by its name.
 
     Attributes:
         sensors: The sensors.
@@ -68,7 +68,7 @@ class SensorReadings:
             now: Steady time [s].
 
         Returns:
-            What is wrong with it, by joint.
+            The fault of it, by joint.
         """
         if len(message.position) != len(message.name):
             return {'joint_states': 'dropped: it needs a position of each name'}

@@ -128,9 +128,9 @@ class GoalProxy:
         if not self._node.active:
             raise FlexdynError('the node is not active. Activate it')
         if self.execution is not None:
-            raise FlexdynError('the last goal is still executed; cancel it first')
+            raise FlexdynError('the last goal is still executed. Cancel it first')
         if given.multi_dof_trajectory.joint_names:
-            raise FlexdynError('it moves joints with several degrees of freedom')
+            raise FlexdynError('it moves joints with several degrees of freedom. Remove them')
         if not self.controller_is_there:
             action = self._node.parameters['controller_action']
             raise FlexdynError(
@@ -150,7 +150,7 @@ class GoalProxy:
             raise FlexdynError('the controller does not answer. Read its log')
         if not handle.accepted:
             raise FlexdynError(
-                'the controller rejects the corrected trajectory. Its log has the reason')
+                'the controller rejects the corrected trajectory. Read its log')
         execution = Execution(motion, start, given, handle)
         self._await_result(execution, handle)
         return execution
@@ -241,7 +241,7 @@ class GoalProxy:
                 self._await_result(execution, handle)
             else:
                 self._node.get_logger().error(
-                    'the controller refuses the stop; its goal is cancelled')
+                    'the controller refuses the stop; its goal is cancelled. Read its log')
                 execution.controller = replaced
                 self._await_result(execution, replaced)
                 replaced.cancel_goal_async()

@@ -45,11 +45,11 @@ def trajectory_points(message: Any) -> TrajectoryPoints:
         message: Fields as trajectory_msgs/JointTrajectory.
 
     Raises:
-        CorrectionRefused: Naming the point and what is wrong with it.
+        CorrectionRefused: Naming the point and the fault of it.
     """
     count = len(message.joint_names)
     if not count or not message.points:
-        raise CorrectionRefused('it has no joints or no points')
+        raise CorrectionRefused('it has no joints or no points. Add them')
     rows = {}
     for field in ('positions', 'velocities', 'accelerations'):
         lengths = [len(getattr(point, field)) for point in message.points]
@@ -58,16 +58,18 @@ def trajectory_points(message: Any) -> TrajectoryPoints:
         wrong = next((k for k, length in enumerate(lengths) if length != count), None)
         if wrong is not None:
             raise CorrectionRefused(
-                f'point {wrong} has {lengths[wrong]} {field} for {count} joints')
+                f'point {wrong} has {lengths[wrong]} {field}, expected {count}, one a joint')
         rows[field] = np.array([getattr(point, field) for point in message.points])
         if not np.isfinite(rows[field]).all():
             wrong = int(np.flatnonzero(~np.isfinite(rows[field]).all(axis=1))[0])
-            raise CorrectionRefused(f'point {wrong} has {field} that are not finite')
+            raise CorrectionRefused(
+                f'point {wrong} has {field} that are not finite. Check its source')
     t = np.array([seconds(point.time_from_start) for point in message.points])
     late = np.flatnonzero(np.diff(t) <= 0.0)
     if t[0] < 0.0 or len(late):
         wrong = int(late[0]) + 1 if len(late) else 0
-        raise CorrectionRefused(f'point {wrong} is not later than the one before')
+        raise CorrectionRefused(
+            f'point {wrong} is not later than the one before. Order them by time')
     if 'velocities' not in rows:
         rows.pop('accelerations', None)
     return TrajectoryPoints(t, **rows)

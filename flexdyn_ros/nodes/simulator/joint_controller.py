@@ -61,7 +61,7 @@ class JointController:
         if not self.kp.any():
             raise FlexdynError('a trajectory needs a joint controller: set pd.kp and pd.kd.')
         if len(set(message.joint_names)) != len(message.joint_names):
-            raise FlexdynError('a trajectory names a joint more than once.')
+            raise FlexdynError('a trajectory names a joint more than once. Keep one.')
         try:
             columns = [list(joints).index(name) for name in message.joint_names]
             t = [0.0, *(seconds(point.time_from_start) for point in message.points)]
@@ -76,7 +76,7 @@ class JointController:
         first = int(len(t) > 1 and t[1] == 0.0)
         if len(t) < 2 or not (np.diff(t[first:]) > 0.0).all() or not (
                 np.isfinite(places).all() and np.isfinite(rates).all()):
-            raise FlexdynError('a trajectory has rising times and finite numbers.')
+            raise FlexdynError('a trajectory must have rising times and finite numbers.')
         self.trajectory = PiecewisePolynomial.through(
             now + np.array(t[first:]), places[first:], rates[first:], 'cubic')
 

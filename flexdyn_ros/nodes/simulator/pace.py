@@ -36,7 +36,7 @@ class SimulationThread:
         Prepare without starting.
 
         Args:
-            cycle: What to call.
+            cycle: The function to call.
             period: Time between two calls [s].
             clock: Returns the time that the period is of [s]; None for steady real time.
         """

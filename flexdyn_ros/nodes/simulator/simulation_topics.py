@@ -56,10 +56,10 @@ def efforts_by_name(message, joints: Sequence[str], held: np.ndarray) -> np.ndar
     unknown = [name for name in message.name if name not in joints]
     if unknown:
         raise EffortsRefused(
-            f'unknown joints {", ".join(unknown)}; commanded are {", ".join(joints)}.'
+            f'unknown joints {", ".join(unknown)}, expected some of {", ".join(joints)}.'
         )
     if len(set(message.name)) != len(message.name):
-        raise EffortsRefused(f'a name comes twice in {", ".join(message.name)}.')
+        raise EffortsRefused(f'a name comes twice in {", ".join(message.name)}. Keep one.')
     values = np.array(message.effort, dtype=float)
     if len(values) != len(message.name) or not np.all(np.isfinite(values)):
         raise EffortsRefused(

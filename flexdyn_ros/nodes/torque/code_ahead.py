@@ -35,7 +35,7 @@ PARAMETERS = (
 @dataclass(frozen=True)
 class ModelRequest:
     """
-    What code depends on.
+    Dependencies of the code.
 
     Attributes:
         description: URDF text.
@@ -75,7 +75,7 @@ def prepare(robot: Any, request: ModelRequest) -> None:
 
     Args:
         robot: The robot.
-        request: What is asked for.
+        request: The request.
     """
     values = request.values
     dyn = flexdyn_ros.Dynamics(robot, backend=values['backend'])

@@ -159,7 +159,7 @@ def parameter_problem(
     values: Values, changed: set[str], robot: Optional[Robot], active: bool
 ) -> Optional[str]:
     """
-    Return what is wrong with parameters of the inverse dynamics node, or None.
+    Return the fault of parameters of the inverse dynamics node, or None.
 
     Args:
         values: All values as they would become.

@@ -28,12 +28,12 @@ class FeedForward:
         mode: One of MODES.
         terms: The terms that the torque contains.
         coordinates: How joint values map to the robot's coordinates.
-        base: What is free to follow the motion.
+        base: The coordinates that follow the motion.
         arm: The model of the deflection.
         state: Modal state behind the last torque.
         wrenches: Wrench of the environment by link, six numbers in root axes [N, N m], to be
             written into.
-        quiet: What keeps friction quiet near standstill; None for the friction of the model.
+        quiet: The friction law near standstill; None for the friction of the model.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ class ModelChanges:
     Takes parameters of the model over as soon as the code for them is there.
 
     Attributes:
-        pending: What is waited for; empty where the parameters are in force.
+        pending: The awaited change; empty where the parameters are in force.
     """
 
     def __init__(self, node: Any, feed_forward: FeedForward, run_time_model: RunTimeModel):
@@ -68,7 +68,7 @@ class ModelChanges:
 
     @property
     def problem(self) -> Optional[str]:
-        """What diagnostics warn of, or None."""
+        """The warning of diagnostics, or None."""
         if not self.pending:
             return None
         return f'pending: {self.pending}; the previous model is in force'

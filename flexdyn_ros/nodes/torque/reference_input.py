@@ -104,7 +104,7 @@ class ReferenceInput:
 
         Args:
             feed_forward: Computes the torques.
-            limits: What motion is plausible, by joint.
+            limits: Bounds of plausible motion, by joint.
             plausible: The same, of accelerations.
 
         Raises:
@@ -148,8 +148,8 @@ class ReferenceInput:
             return ControllerReference.of(received)
         if len(received) > MOST_BYTES:
             raise ReferenceRefused(
-                f'it has {len(received)} bytes; its last point alone counts, and the most are '
-                f'{MOST_BYTES}')
+                f'it has {len(received)} bytes, expected at most {MOST_BYTES}; send its last '
+                'point alone')
         return deserialize_message(received, JointTrajectory)
 
     def _has_aged(self, message: Any) -> bool:

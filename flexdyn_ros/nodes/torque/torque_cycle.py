@@ -213,7 +213,8 @@ class TorqueCycle:
         """
         torque = torque[self._columns]
         if not all(map(math.isfinite, torque.tolist())):
-            raise TorqueNotFinite('the computed torque is not finite')
+            raise TorqueNotFinite(
+                'the computed torque is not finite; check joint_states and the reference')
         self._send(self.shaping.shaped(torque, now), stamp, now)
         self.episode.end()
 

@@ -131,7 +131,7 @@ class ModalInput:
         if why:
             self.refused += 1
             self._node.get_logger().warning(
-                f'{MODAL_TOPIC} ignored: {why}', throttle_duration_sec=1.0)
+                f'{MODAL_TOPIC} ignored: {why}. Check its publisher.', throttle_duration_sec=1.0)
             return
         self._arm.take(cache.positions, cache.velocities)
         self.watchdog.feed(now)
@@ -146,7 +146,7 @@ class TorqueInputs:
         wrenches: Wrenches of the environment.
         base: Acceleration of a prescribed base.
         modes: Estimates of the modes.
-        gravity: What turns gravity to the root frame.
+        gravity: Turns gravity to the root frame.
         differentiator: Estimates accelerations; None where that is not asked for.
     """
 
@@ -187,7 +187,7 @@ class TorqueInputs:
 
         Args:
             feed_forward: Computes the torques.
-            limits: What motion is plausible, by joint.
+            limits: Bounds of plausible motion, by joint.
             plausible: The same, of accelerations.
         """
         p = self._node.parameters

@@ -38,7 +38,8 @@ class TorqueReports:
         if missing and len(problems) < len(node.measured.names):
             self._named |= missing
             node.get_logger().warning(
-                f'no torque: joint_states lack {", ".join(sorted(missing))}')
+                f'no torque: joint_states lack {", ".join(sorted(missing))}. Publish them, or '
+                'leave them out by `joints`')
         level = ERROR if set(problems.values()) != {NEVER} else WARN
         node.diagnostics.report(level, f'waiting for joint_states ({listed(problems)})')
 

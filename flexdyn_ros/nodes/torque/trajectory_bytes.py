@@ -96,7 +96,7 @@ class TrajectoryBytes:
         self.joint_names = message.strings()
         self.count = message.number()
         if self.count * LEAST_POINT > len(self.data):
-            raise MessageUnreadable('the message ends before its points.')
+            raise MessageUnreadable('the message ends before its points. Check its publisher.')
 
     def _point(self) -> Point:
         message = self._message

@@ -29,7 +29,7 @@ class TrajectoryRefused(FlexdynError):
 
     def __init__(self, problem: str):
         self.problem = problem
-        super().__init__(f'Trajectory refused: {problem}.')
+        super().__init__(f'Trajectory refused: {problem}. Correct its publisher.')
 
 
 def quintic_motion(start: JointSample, end: JointSample) -> JointMotion:
@@ -123,8 +123,8 @@ class TrajectoryFiller:
                 values = getattr(point, field)
                 if len(values) != len(self._columns):
                     raise TrajectoryRefused(
-                        f'point {number} has {len(values)} {field} for {len(self._columns)} '
-                        'joints; they are required'
+                        f'point {number} has {len(values)} {field}, expected '
+                        f'{len(self._columns)}, one a joint'
                     )
                 if not np.all(np.isfinite(values)):
                     raise TrajectoryRefused(f'point {number} has {field} that are not finite')

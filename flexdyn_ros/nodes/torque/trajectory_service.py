@@ -79,7 +79,8 @@ class TrajectoryService:
     def _on_trajectory(self, data: bytes) -> None:
         node = self._node
         if not node.active:
-            node.get_logger().warning('~/trajectory_in ignored: the node is not active')
+            node.get_logger().warning(
+                '~/trajectory_in ignored: the node is not active. Activate it')
             return
         self._newest = data
         self._steps = self._filled(data) if self._correction is None else self._corrected(data)
@@ -116,7 +117,8 @@ class TrajectoryService:
         node, now = self._node, time.monotonic()
         problems = node.measured.problems(now, node.parameters['timeout'])
         if problems:
-            raise FlexdynError(f'the present command is unknown: {listed(problems)}')
+            raise FlexdynError(
+                f'the present command is unknown: {listed(problems)}. Check joint_states')
         positions, reference = node.measured.positions, node.inputs.reference
         rest = np.zeros(node.robot.n_joints)
         if reference.watchdog.stale(now):
@@ -171,4 +173,4 @@ class TrajectoryService:
         if saturated:
             named = ', '.join(f'{name} at {count} points' for name, count in saturated.items())
             self._node.get_logger().warning(
-                f'~/trajectory_out: efforts are saturated: {named}')
+                f'~/trajectory_out: efforts are saturated: {named}. Plan a slower motion')

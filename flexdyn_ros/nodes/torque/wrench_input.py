@@ -45,7 +45,7 @@ class WrenchInput:
 
     Attributes:
         refused: Number of messages that were refused.
-        problem: What diagnostics warn of, or None.
+        problem: The warning of diagnostics, or None.
     """
 
     def __init__(self, node: Any):

@@ -7,7 +7,7 @@ factor that several terms share, x a + x b = x (a + b). Distribution multiplies 
 products, too, which finds what factoring alone cannot, such as c (x - y) + c (x + y) = 2 c x.
 
 While a program is built a factor keeps a number of its own, so that all its users share c x. Where
-most users have numbers too, as on arms without right angles, the other way is cheaper:
+most users have numbers too, as on arms without right angles, the other way is cheaper.
 `gather_numbers` gives every product the numbers of its factors, (c1 x) (c2 y) = (c1 c2) x y.
 
 Reuse opens a sum further, into parts that others use too, where known sums then serve. Example:

@@ -2,9 +2,9 @@
 """
 Identities between functions of one argument: sines and cosines in sums, Stumpff's functions.
 
-x sin^2 a + x cos^2 a = x, and the sums of parallel axes, x cos a cos b - x sin a sin b =
-x cos(a + b) and its like (CLEAR's second pass, El-Rayyes 1990, section 3.2.2). The factors of
-a term are looked up through products, so that shared products do not hide an identity.
+One is x sin^2 a + x cos^2 a = x. Others are sums of parallel axes, such as x cos a cos b - x sin a
+sin b = x cos(a + b) (CLEAR's second pass, El-Rayyes 1990, section 3.2.2). The factors of a term
+are looked up through products, so that shared products do not hide an identity.
 
 As c_k(u) = 1/k! - u c_(k+2)(u), only the highest even and the highest odd order of an argument
 are calls. The others cost one multiplication and one addition instead of a

@@ -3,8 +3,8 @@
 What polynomials have in common, and what it saves to compute it once.
 
 Two kinds of divisors are enough, as longer ones grow from them. One kind is pairs of factors (of a
-number and a factor, too). The other is pairs of terms up to a common multiple: 2 a x + a y and 3 b
-y + 6 b x are multiples of 2 x + y (J. Rajski and J. Vasudevamurthy, The testability-preserving
+number and a factor, too). The other is pairs of terms up to a common multiple. So 2 a x + a y and
+3 b y + 6 b x are multiples of 2 x + y (J. Rajski and J. Vasudevamurthy, The testability-preserving
 concurrent decomposition and factorization of Boolean expressions, IEEE Transactions on
 Computer-Aided Design, 1992; for polynomials A. Hosangadi, F. Fallah and R. Kastner, Optimizing
 polynomial expressions by algebraic factorization and common subexpression elimination, 2006).

@@ -9,10 +9,10 @@ y takes three of the five numbers away: a + 1.5 b + 2.5 c, d y and e y. Polynomi
 without a number connect change together, so that these stay without. Such changes are made
 between any two steps of the search, at first without a gain, until what is in common shows.
 
-Of the squares of the sine and the cosine of one angle in a polynomial, one is enough:
-a x s^2 + b x c^2 = a x + (b - a) x c^2, whatever a and b are. Where they are equal, a x
-remains, as in CLEAR's second pass (El-Rayyes 1990, section 3.2.2). Where they are not, as in
-an inertia seen from turned axes, this still is one product less.
+Of the squares of the sine and the cosine of one angle in a polynomial, one is enough. So a x s^2 +
+b x c^2 = a x + (b - a) x c^2, whatever a and b are. Where they are equal, a x remains, as in
+CLEAR's second pass (El-Rayyes 1990, section 3.2.2). Where they are not, as in an inertia seen from
+turned axes, this still is one product less.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ static int kernel_init(Kernel *self, PyObject *args, PyObject *kwargs)
     int fits = 0;
 
     if (kwargs != NULL && PyDict_GET_SIZE(kwargs)) {
-        PyErr_SetString(PyExc_TypeError, "a kernel takes no keyword arguments");
+        PyErr_SetString(PyExc_TypeError, "a kernel takes no keyword arguments: pass vectors");
         return -1;
     }
     if (!PyArg_ParseTuple(args, "Ky*y*d", &address, &layout, &constants, &self->doubtful))
@@ -91,7 +91,7 @@ static int kernel_init(Kernel *self, PyObject *args, PyObject *kwargs)
     PyBuffer_Release(&layout);
     PyBuffer_Release(&constants);
     if (!fits)
-        PyErr_SetString(PyExc_ValueError, "the layout of a kernel does not fit");
+        PyErr_SetString(PyExc_ValueError, "the layout does not fit: build the extension again");
     return fits ? 0 : -1;
 }
 
@@ -313,12 +313,12 @@ static PyObject *kernel_call(Kernel *self, PyObject *args, PyObject *kwargs)
 {
     PyObject *answer;
     if (kwargs != NULL && PyDict_GET_SIZE(kwargs))
-        return PyErr_Format(PyExc_TypeError, "a kernel takes no keyword arguments");
+        return PyErr_Format(PyExc_TypeError, "a kernel takes no keyword arguments: pass vectors");
     if (PyTuple_GET_SIZE(args) != self->n_inputs)
         return PyErr_Format(PyExc_TypeError, "expected %zd vectors", self->n_inputs);
     answer = evaluate(self, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), NULL, 0);
     if (answer == NULL && !PyErr_Occurred())
-        PyErr_SetString(PyExc_ArithmeticError, "the arguments or the results are not sound");
+        PyErr_SetString(PyExc_ArithmeticError, "expected finite arguments and results");
     return answer;
 }
 

@@ -37,14 +37,14 @@ static int method_init(Method *self, PyObject *args, PyObject *kwargs)
     const char *kinds;
 
     if (kwargs != NULL && PyDict_GET_SIZE(kwargs)) {
-        PyErr_SetString(PyExc_TypeError, "a method takes no keyword arguments here");
+        PyErr_SetString(PyExc_TypeError, "a method takes no keywords here: pass by place");
         return -1;
     }
     if (!PyArg_ParseTuple(args, "OO!s", &fallback, &PyTuple_Type, &names, &kinds))
         return -1;
     if (self->fallback != NULL || PyTuple_GET_SIZE(names) > MOST_PARAMETERS ||
         (Py_ssize_t)strlen(kinds) != PyTuple_GET_SIZE(names)) {
-        PyErr_SetString(PyExc_ValueError, "the names and kinds of the parameters do not fit");
+        PyErr_SetString(PyExc_ValueError, "the parameters do not fit: build the extension again");
         return -1;
     }
     strcpy(self->kinds, kinds);

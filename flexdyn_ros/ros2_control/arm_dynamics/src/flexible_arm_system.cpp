@@ -40,11 +40,11 @@ public:
       JointVector start{};
       for (std::size_t k = 0; k < kJoints; ++k) {start[k] = start_of(k);}
       if (!(step_ > 0.0) || !is_finite(start)) {
-        RCLCPP_ERROR(logger, "step or an initial_value is not a number above zero, or not finite");
+        RCLCPP_ERROR(logger, "step must be above zero, and each initial_value finite");
         return CallbackReturn::ERROR;
       }
       if (!simulator_.stand(start)) {
-        RCLCPP_WARN(logger, "no static deflection was found; the arm starts undeformed");
+        RCLCPP_WARN(logger, "no static deflection; the arm starts straight. Check the stiffness");
       }
     } catch (const std::exception & error) {
       RCLCPP_ERROR(logger, "%s", error.what());
@@ -131,7 +131,8 @@ private:
       [k](const auto & each) {return each.name == kJointNames[k];});
     if (joint == info_.joints.end()) {
       throw std::runtime_error(
-              std::string("<ros2_control> has no joint ") + kJointNames[k] + " of " + kRobot);
+              std::string("<ros2_control> has no joint ") + kJointNames[k] + " of " + kRobot +
+              "; add it");
     }
     double start = 0.0;
     motor_[k] = false;

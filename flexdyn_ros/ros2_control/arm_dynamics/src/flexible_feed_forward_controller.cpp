@@ -63,7 +63,7 @@ JointVector spread(
   }
   for (std::size_t k = 0; k < columns.size(); ++k) {
     const double value = values[values.size() == 1 ? 0 : k];
-    if (!(value >= 0.0)) {throw std::invalid_argument(name + " is negative or not finite");}
+    if (!(value >= 0.0)) {throw std::invalid_argument(name + " must be zero or more, and finite");}
     all[columns[k]] = value;
   }
   return all;
@@ -79,7 +79,7 @@ std::array<double, N> fixed(const std::vector<double> & values, const std::strin
             std::to_string(N));
   }
   std::copy(values.begin(), values.end(), all.begin());
-  if (!is_finite(all)) {throw std::invalid_argument(name + " is not finite");}
+  if (!is_finite(all)) {throw std::invalid_argument(name + " must be finite");}
   return all;
 }
 
@@ -147,32 +147,32 @@ void check_damping(
   const auto refuse = [](const std::string & why) {
       throw std::invalid_argument("damping.enabled: " + why);
     };
-  if (kDampingOrder == 0) {refuse("the package was generated without --damping");}
+  if (kDampingOrder == 0) {refuse("the package has no design; generate it with --damping");}
   if (std::fabs(rate * kDampingPeriod - 1.0) > 0.01) {
-    refuse("the design is for a rate of " + std::to_string(1.0 / kDampingPeriod) + " Hz");
+    refuse("the design needs a rate of " + std::to_string(1.0 / kDampingPeriod) + " Hz");
   }
   if (settings.feed_forward.link_side && !kSprings.empty()) {
     refuse("the joint loop of the design is that of the motors; set reference_side to motor");
   }
   if (settings.payload != kDeclaredPayload || settings.gravity != kDeclaredGravity) {
-    refuse("the design is for payload and gravity of the description");
+    refuse("the design needs payload and gravity of the description");
   }
   const JointVector none{};
   if (settings.kp != (kJointLoopInDrives ? none : kJointLoopKp) ||
     settings.kd != (kJointLoopInDrives ? none : kJointLoopKd))
   {
-    refuse(kJointLoopInDrives ? "the joint loop is in the drives, so pd.kp and pd.kd are zero" :
-      "pd.kp and pd.kd are not those of the design");
+    refuse(kJointLoopInDrives ? "the joint loop is in the drives, so pd.kp and pd.kd must be zero" :
+      "pd.kp and pd.kd must be those of the design");
   }
   const std::vector<std::string> sensors = sensors_of_damping();
   if (parameters.damping.interfaces.size() != sensors.size()) {
     std::string listed;
     for (const std::string & name : sensors) {listed += " " + name;}
-    refuse("damping.interfaces lists one state interface for each sensor of the design:" + listed);
+    refuse("damping.interfaces must list one state interface for each sensor:" + listed);
   }
   for (std::size_t joint : kDampedJoint) {
     if (std::count(columns.begin(), columns.end(), joint) == 0) {
-      refuse(std::string(kJointNames[joint]) + " damps a mode, and is not among the joints");
+      refuse(std::string(kJointNames[joint]) + " damps a mode; add it to joints");
     }
   }
 }
@@ -182,7 +182,8 @@ const char * text_of(Cycle cycle)
   switch (cycle) {
     case Cycle::kTracking: return "tracks the reference";
     case Cycle::kHolding: return "holds the position: no reference";
-    case Cycle::kStale: return "follows stale_policy: no valid joint state, or no torque for it";
+    case Cycle::kStale:
+      return "follows stale_policy: no valid joint state or torque; check the hardware";
     default: return "commands nothing: it is inactive, or waits for a joint state";
   }
 }
@@ -238,7 +239,7 @@ ControllerSettings FlexibleFeedForwardController::settings_of(const Parameters &
               std::to_string(kDampedJoints));
     }
     for (std::size_t k = 0; k < kDampedJoints; ++k) {
-      if (!(caps[k] >= 0.0)) {throw std::invalid_argument("damping.limit is negative");}
+      if (!(caps[k] >= 0.0)) {throw std::invalid_argument("damping.limit must be zero or more");}
       settings.damping_limit[k] = caps[k];
     }
   }
@@ -272,7 +273,7 @@ CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycl
     const std::size_t column = column_of(joint);
     if (column == kJoints || std::count(joints.begin(), joints.end(), joint) > 1) {
       RCLCPP_ERROR(
-        get_node()->get_logger(), "joints: \"%s\" is no joint of %s, or occurs twice",
+        get_node()->get_logger(), "joints: \"%s\" must be a joint of %s, and occur once",
         joint.c_str(), kRobot);
       return CallbackReturn::FAILURE;
     }
@@ -345,7 +346,7 @@ void FlexibleFeedForwardController::take_reference(
       if (!given[kind]->empty() && given[kind]->size() != message.joint_names.size()) {
         RCLCPP_WARN_THROTTLE(
           get_node()->get_logger(), *get_node()->get_clock(), 1000,
-          "ignoring a reference whose arrays and joint_names differ in length");
+          "ignoring a reference: its arrays must have the length of joint_names");
         return;
       }
       for (std::size_t k = 0; k < given[kind]->size(); ++k) {
@@ -390,7 +391,7 @@ CallbackReturn FlexibleFeedForwardController::on_activate(const rclcpp_lifecycle
       state_interfaces_[2 * k + 1].get_name() == joint + "/" + velocity_;
   }
   if (!named) {
-    RCLCPP_ERROR(get_node()->get_logger(), "the interfaces are not those of the joints");
+    RCLCPP_ERROR(get_node()->get_logger(), "the interfaces must be those of the joints");
     return CallbackReturn::ERROR;
   }
   if (const ControllerSettings * settings = new_settings_.read()) {controller_.set(*settings);}

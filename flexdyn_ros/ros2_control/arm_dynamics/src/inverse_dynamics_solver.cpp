@@ -27,7 +27,7 @@ JointVector joints_of(const Eigen::VectorXd & values, const char * name)
 {
   if (values.size() != static_cast<Eigen::Index>(kJoints) || !values.allFinite()) {
     throw std::invalid_argument(
-            std::string(name) + " is not finite, or does not have one entry for each joint of " +
+            std::string(name) + " must be finite, with one entry for each joint of " +
             kRobot);
   }
   JointVector joints{};
@@ -125,7 +125,7 @@ public:
       joints_of(joint_velocities, "joint_velocities"),
       joints_of(joint_accelerations, "joint_accelerations")};
     if (!dynamics.torque(settings_, 0.0, motion, torque)) {
-      throw std::runtime_error("no quasi-static deflection: the loads are near those of buckling");
+      throw std::runtime_error("no quasi-static deflection: reduce the loads, near buckling");
     }
     return vector_of(torque);
   }
@@ -137,7 +137,7 @@ private:
   {
     if (values.size() != N) {
       throw std::invalid_argument(
-              std::string(name) + " does not have " + std::to_string(N) + " entries");
+              std::string(name) + " must have " + std::to_string(N) + " entries");
     }
     std::copy(values.begin(), values.end(), filled.begin());
   }
