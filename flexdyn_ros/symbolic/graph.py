@@ -194,7 +194,7 @@ class Graph:
                 if factor.kind == PRODUCT and factor.operands[0].kind == CONSTANT:
                     coefficient *= factor.operands[0].value
                     rest[k] = self._rebuild(PRODUCT, factor.operands[1:])
-        coefficient = self._numbers.of(coefficient)
+            coefficient = self._numbers.of(coefficient)
         if coefficient != 1.0 or not rest:
             rest.append(self.constant(coefficient))
         result = self._rebuild(PRODUCT, rest)
@@ -233,7 +233,8 @@ class Graph:
 
     def _weighted(self, weight: float, base: Expression) -> Expression:
         """Return weight * base of a base without sign and constant factor."""
-        weight = math.copysign(self._numbers.of(abs(weight)), weight)
+        if abs(weight) != 1.0:
+            weight = math.copysign(self._numbers.of(abs(weight)), weight)
         if weight == 1.0:
             return base
         if weight == -1.0:
