@@ -150,6 +150,7 @@ def test_the_class_on_arm64(package, tmp_path):
     assert run('qemu-aarch64', tmp_path / 'torques').count('ok') == 16
 
 
+@pytest.mark.slow
 def test_plugins_compile_where_ros2_control_is(package, tmp_path):
     """Controller, solver and hardware, where CMake finds their interfaces."""
     need('cmake')
