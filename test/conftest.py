@@ -22,6 +22,8 @@ from simplified import simplified, simplified_once  # noqa: F401  (fixtures)
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))  # benchmarks and validation, which are not installed
 _RESTARTED = 'FLEXDYN_TESTS_RESTARTED'
+# Before tests load numpy: threads of BLAS that wait for a core take the time of other tests.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 FLAGS, QUICK = 'FLEXDYN_CFLAGS', '-O0'
 _run = {}
 

@@ -16,7 +16,7 @@ FILES = sorted((Path(__file__).resolve().parents[2] / 'examples').glob('*.launch
 
 
 @pytest.mark.parametrize('file', thinned(
-    FILES, lambda file: file.name.startswith('gravity')), ids=lambda path: path.name)
+    FILES, lambda file: file.name.startswith('falling')), ids=lambda path: path.name)
 def test_a_launch_file_draws_and_ends(file, tmp_path):
     picture = tmp_path / 'picture.png'
     done = subprocess.run(
