@@ -12,11 +12,12 @@ from xml.etree.ElementTree import Element, fromstring
 
 from flexdyn_ros.model.beam.inertia import link_moments
 from flexdyn_ros.model.check_joints import Remark
+from flexdyn_ros.model.records.base import rotation_from_rpy
 from flexdyn_ros.model.records.inertia import failed_tests, principal_moments
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.urdf.document import resolve_file
-from flexdyn_ros.model.urdf.values import numbers, rotation_from_rpy, vector3
+from flexdyn_ros.model.urdf.values import numbers, vector3
 import numpy as np
 
 # Bytes of a mesh that is read.

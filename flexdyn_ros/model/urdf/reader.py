@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.records.base import IDENTITY, Matrix3, Vector3, ZERO
+from flexdyn_ros.model.records.base import IDENTITY, Matrix3, rotation_from_rpy, Vector3, ZERO
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import (
     Friction,
@@ -32,14 +32,7 @@ from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.urdf.document import Document
 from flexdyn_ros.model.urdf.tree import resolve_mimics, sort_depth_first
-from flexdyn_ros.model.urdf.values import (
-    non_negative,
-    number,
-    Place,
-    rotation_from_quaternion,
-    rotation_from_rpy,
-    vector3,
-)
+from flexdyn_ros.model.urdf.values import non_negative, number, numbers, Place, vector3
 from urdf_parser_py import urdf
 
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
@@ -191,6 +184,20 @@ def read_urdf(document: Document) -> Robot:
     )
 
 
+def _rotation_from_quaternion(text: str) -> Matrix3:
+    """Return the rotation of a quaternion x y z w of any length but zero."""
+    x, y, z, w = numbers(text, 4)
+    square = x * x + y * y + z * z + w * w
+    if square < 1e-12:
+        raise ValueError('has zero length')
+    s = 2.0 / square
+    return (
+        (1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)),
+        (s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)),
+        (s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)),
+    )
+
+
 def _pose(origin: Any, parent: Element, place: Place) -> Pose:
     """Return the parser's origin, which is that of the parent element."""
     if origin is None:
@@ -202,7 +209,7 @@ def _pose(origin: Any, parent: Element, place: Place) -> Pose:
         return Pose((x, y, z), rotation_from_rpy(origin.rpy or ZERO))
     if element.get('rpy') is not None:
         raise place.error('<origin> has both rpy and quat_xyzw', 'Keep one of them')
-    rotation = place.read(element, 'quat_xyzw', rotation_from_quaternion, IDENTITY)
+    rotation = place.read(element, 'quat_xyzw', _rotation_from_quaternion, IDENTITY)
     return Pose((x, y, z), rotation)
 
 

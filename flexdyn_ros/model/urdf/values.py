@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Numbers, vectors and rotations written as text in XML attributes.
+Numbers and vectors written as text in XML attributes.
 
 Each reader raises ValueError with a phrase that continues `attribute="text"`, such as
 "is not a number"; `Place` turns it into a ModelError with its place.
@@ -16,7 +16,6 @@ import unicodedata
 from xml.etree.ElementTree import Element
 
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.records.base import Matrix3, Vector3
 
 Value = TypeVar('Value')
 # Of XML 1.0; for Python no-break spaces are white space too, and digits those of all scripts.
@@ -127,27 +126,3 @@ def vector3(text: str) -> tuple[float, float, float]:
     """Read three numbers separated by spaces."""
     x, y, z = numbers(text, 3)
     return (x, y, z)
-
-
-def rotation_from_rpy(rpy: Vector3) -> Matrix3:
-    """Return R = Rz(yaw) Ry(pitch) Rx(roll) for fixed-axis angles [rad], as URDF has them."""
-    (sr, sp, sy), (cr, cp, cy) = map(math.sin, rpy), map(math.cos, rpy)
-    return (
-        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        (0.0 - sp, cp * sr, cp * cr),
-    )
-
-
-def rotation_from_quaternion(text: str) -> Matrix3:
-    """Return the rotation of a quaternion x y z w of any length but zero."""
-    x, y, z, w = numbers(text, 4)
-    square = x * x + y * y + z * z + w * w
-    if square < 1e-12:
-        raise ValueError('has zero length')
-    s = 2.0 / square
-    return (
-        (1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)),
-        (s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)),
-        (s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)),
-    )
