@@ -31,9 +31,10 @@ assert (numpy.__version__, scipy.__version__) == ("1.21.5", "1.8.0")'
   echo "$wanted" > "$venv/.ready"
 fi
 # Left out: demo, launching and packaging, which are about ROS and the installed package.
-places=(test/test_*.py)
-for folder in cli codegen counts dynamics examples identification modal_testing model nodes robots \
-  simulation symbolic validation
+places=(test/test_*.py test/ros2_control/test_active_damping.py)
+for folder in cli codegen counts dynamics examples identification linearisation modal_observer \
+  modal_testing model nodes position_correction robots scenario simulation symbolic tip_tracking \
+  validation visualization
 do
   places+=("test/$folder")
 done

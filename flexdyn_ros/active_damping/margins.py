@@ -34,7 +34,7 @@ class Controller:
 
     def response(self, z: np.ndarray) -> np.ndarray:
         """Return c (z - a)^-1 b + d at numbers z, (k, 1, 1), as (k, m, p)."""
-        return np.asarray(self.c @ np.linalg.solve(z * np.eye(len(self.a)) - self.a, self.b)
+        return np.asarray(self.c @ np.linalg.solve(z * np.eye(len(self.a)) - self.a, self.b[None])
                           + self.d)
 
     def around(self, arm: SampledArm) -> np.ndarray:
@@ -73,6 +73,7 @@ def peak_sensitivity(arm: SampledArm, controller: Controller, lowest: float) -> 
     poles = np.abs(arm.poles(controller.around(arm)).imag)
     grid = np.geomspace(_LOWEST * lowest, np.pi / arm.period, _FREQUENCIES)
     z = np.exp(1j * arm.period * np.concatenate((grid, poles[poles > 0.0])))[:, None, None]
-    plant = arm.h @ np.linalg.solve(z * np.eye(len(arm.f)) - arm.f, arm.g)
+    # NumPy 1 takes a matrix beside a stack for a stack of vectors.
+    plant = arm.h @ np.linalg.solve(z * np.eye(len(arm.f)) - arm.f, arm.g[None])
     difference = np.eye(m) - controller.response(z) @ plant
     return float(1.0 / np.linalg.svd(difference, compute_uv=False)[:, -1].min())

@@ -11,13 +11,11 @@ from __future__ import annotations
 from copy import copy
 from typing import Any, Callable, Mapping, Optional, Sequence
 
+from flexdyn_ros.dynamics.accelerations import singular_mass_matrix, solved_accelerations
 from flexdyn_ros.dynamics.articulated_body import (
     articulated_inertia,
-    factorise,
     mass_matrix_factors,
     NoInertia,
-    PIVOT_TOLERANCE,
-    solve,
 )
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.coriolis_matrix import coriolis_matrix
@@ -36,7 +34,6 @@ from flexdyn_ros.dynamics.frame_kinematics import (
 )
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.internal_forces import dissipated_power, elastic_forces, friction_forces
-from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.loops import loop_bias, loop_free_jacobian, loop_jacobian, loop_poses
 from flexdyn_ros.dynamics.mass_matrix import composite_inertia, mass_matrix
 from flexdyn_ros.dynamics.modal_motion import hybrid_step, quasi_static_torque
@@ -246,58 +243,13 @@ class ReferenceBackend:
         if not free:
             return list(self._zero)
         try:
-            return self._solved(q, forces, free, method != 'cholesky')[0]
+            return solved_accelerations(
+                self._tree, self.mass_matrix, q, forces, free, method != 'cholesky')[0]
         except NoInertia as found:
-            raise self._singular(found.coordinate) from found
+            raise self._singular(found) from found
 
-    def _solved(
-        self, q: Floats, forces: Floats, free: range, recursive: bool
-    ) -> tuple[Floats, Floats]:
-        """Return the accelerations of the free coordinates, zeros beside, and the pivots met."""
-        if recursive and self._tree.is_recursive:
-            steps = factorise(self._tree, q, frozenset(free))
-            pivots = [pivot for step in steps for pivot in step.factors.pivots]
-            return solve(self._tree, steps, forces), pivots
-        full = self.mass_matrix(q)
-        block = [[full[i][j] for j in free] for i in free]
-        diagonal = [row[i] for i, row in enumerate(block)]
-        floors = [PIVOT_TOLERANCE * abs(x) if isinstance(x, float) else 0.0 for x in diagonal]
-        try:
-            factors = SymmetricFactors(block, floors)
-        except ZeroPivot as zero:
-            raise NoInertia(free[zero.index]) from zero
-        result = list(self._zero)
-        result[free.start : free.stop] = factors.solve([forces[i] for i in free])
-        return result, factors.pivots
-
-    def _singular(self, coordinate: int) -> SingularMassMatrix:
-        name = self._tree.coordinate_names[coordinate]
-        moved: set[int] = set()
-        for index, body in enumerate(self._tree.bodies):
-            coordinates = (*body.joint.coordinates, *body.modal_coordinates)
-            if coordinate in coordinates or body.parent in moved:
-                moved.add(index)
-        # A link in segments is many bodies; it is named once.
-        bodies = [self._tree.bodies[index] for index in sorted(moved)]
-        links = list(dict.fromkeys(link for body in bodies for link in body.links))
-        advice = 'Give these links a mass and an inertia in the description, or a payload'
-        if name.endswith('/elastic'):
-            advice = (
-                f'Give joint "{name[: -len("/elastic")]}" a rotor_inertia, since a spring '
-                'needs inertia on both sides, and the links behind it a mass'
-            )
-        if self._tree.linearised:
-            advice += (
-                '; or reduce the deflections: with linearised deflections the mass matrix is not '
-                'positive definite beyond some size. fd.reduced(robot, "exact") has no such limit'
-            )
-        joint, _, axis = name.rpartition('/')
-        if any(j.name == joint and j.type == 'multi_axis' for j in self._robot.joints):
-            advice += (
-                f'; or, if the axes of joint "{joint}" are parallel (gimbal lock), write '
-                'rotation="quaternion" in its <multi_axis_joint>'
-            )
-        return SingularMassMatrix(name, links, advice)
+    def _singular(self, found: NoInertia) -> SingularMassMatrix:
+        return singular_mass_matrix(self._tree, self._robot.joints, found.coordinate)
 
     def mass_matrix(self, q: Floats) -> list[Floats]:
         """Return the mass matrix, (nv, nv)."""
@@ -308,7 +260,7 @@ class ReferenceBackend:
         try:
             return mass_matrix_factors(self._tree, q)
         except NoInertia as found:
-            raise self._singular(found.coordinate) from found
+            raise self._singular(found) from found
 
     def composite_inertia(self, q: Floats, frame: str) -> list[Floats]:
         """Return the composite inertia of a frame's body, (6, 6)."""
@@ -321,7 +273,7 @@ class ReferenceBackend:
         try:
             return articulated_inertia(self._tree, q, self._tree.frames[frame])[0]
         except NoInertia as found:
-            raise self._singular(found.coordinate) from found
+            raise self._singular(found) from found
 
     def _need_whole_bodies(self, function: str, mimics: bool = False) -> None:
         """Raise ArgumentError where equations are not those of bodies, one coordinate each."""

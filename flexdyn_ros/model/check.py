@@ -11,14 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.check_geometry import link_report, LinkReport, reach
 from flexdyn_ros.model.check_joints import joint_remarks
-from flexdyn_ros.model.check_links import (
-    link_remarks,
-    link_report,
-    LinkReport,
-    payload_remarks,
-    reach,
-)
+from flexdyn_ros.model.check_links import link_remarks, payload_remarks
 from flexdyn_ros.model.records.robot import require_robot, Robot
 
 ERROR = 'error'

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mass and inertia of links against the size of their geometry, or against their length."""
+"""Mass and inertia of links: their tests, and what units, density and size make of them."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
+import math
 from pathlib import Path
 from typing import Any, Iterator, Optional
 from xml.etree.ElementTree import Element, fromstring
 
+from flexdyn_ros.model.beam.inertia import link_moments
 from flexdyn_ros.model.check_joints import Remark
-from flexdyn_ros.model.check_links import DENSEST, explaining_units, FAR, link_report, reach
+from flexdyn_ros.model.records.base import rotation_from_rpy
+from flexdyn_ros.model.records.inertia import failed_tests, principal_moments
+from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.urdf.document import resolve_file
-from flexdyn_ros.model.urdf.reader import rotation_from_rpy
 from flexdyn_ros.model.urdf.values import numbers, vector3
 import numpy as np
 
@@ -25,6 +29,96 @@ _LEAST, _SMALL, _SHORT = 0.01, 0.02, 0.1
 _WIDE = 1.5
 # Density of the lightest foam [kg/m^3].
 LIGHTEST = 10.0
+# Radius of gyration beyond which an inertia is not of a link: so many times the robot's reach,
+# or a reach of 1 m where it is shorter. Wrong units, mm^2 for m^2, give a thousand times.
+FAR = 3.0
+# Units that explain an inertia: factors of mass and moments that make them kg and kg m^2.
+_UNITS = (
+    ('moments are in kg mm^2', 1.0, 1e-6), ('moments are in g mm^2', 1.0, 1e-9),
+    ('moments are in kg cm^2', 1.0, 1e-4), ('moments are in g cm^2', 1.0, 1e-7),
+    ('the mass is in g', 1e-3, 1.0), ('the mass is in t', 1e3, 1.0),
+    ('mass and moments are in g and g m^2', 1e-3, 1e-3),
+    ('mass and moments are in g and g mm^2', 1e-3, 1e-9),
+)
+# Density that no material exceeds, osmium's [kg/m^3].
+DENSEST = 22600.0
+# Density of steel, which heavy links do not exceed [kg/m^3].
+ORDINARY = 7850.0
+
+
+@dataclass(frozen=True)
+class LinkReport:
+    """
+    A link's row in the table of `flexdyn check`, for its undeformed whole.
+
+    Attributes:
+        name: Its name.
+        mass: Mass [kg], of hub, beam and point masses.
+        principal_moments: About the centre of mass, ascending [kg m^2].
+        failed: Tests that failed: "mass", "positive" (a negative principal moment),
+            "triangle" (the largest moment exceeds the sum of the others).
+        excess: By how much the worst test failed, relative to the largest moment.
+        beam_share: Largest share of the mass of `<inertial>` that the beam can take; None where
+            there is no beam or it has a mass of its own.
+    """
+
+    name: str
+    mass: float
+    principal_moments: tuple[float, float, float]
+    failed: tuple[str, ...] = ()
+    excess: float = 0.0
+    beam_share: Optional[float] = None
+
+
+def link_report(link: Link) -> LinkReport:
+    """Return the link's principal moments and which of the tests on them fail."""
+    whole = link_moments(link)
+    if link.undeformed_beam is None and link.modal is None and link.inertia is not None:
+        matrix = np.array(link.inertia.matrix)  # as written, without rounding by shifts
+    else:
+        matrix = whole.about_com()
+    moments = principal_moments(whole.mass, matrix)
+    failed = failed_tests(whole.mass, moments)
+    beam = link.undeformed_beam
+    return LinkReport(
+        link.name, whole.mass, moments, tuple(failed), max(failed.values(), default=0.0),
+        None if beam is None else beam.share,
+    )
+
+
+def reach(robot: Robot) -> float:
+    """Return the largest sum of distances between joints, and to a centre of mass or tip [m]."""
+    distance = {robot.root: 0.0}
+    for joint in robot.joints:
+        length = float(np.linalg.norm(joint.origin.position))
+        distance[joint.child] = distance[joint.parent] + length
+    found = 0.0
+    for link in robot.links:
+        beam, inertia = link.undeformed_beam, link.inertia
+        length = 0.0 if inertia is None else float(np.linalg.norm(inertia.com))
+        length = length if beam is None else max(length, beam.length)
+        length = length if link.modal is None else max(length, link.modal.size)
+        found = max(found, distance[link.name] + length)
+    return found
+
+
+def is_too_dense(mass: float, moments: float, density: float = DENSEST) -> bool:
+    """Return whether a body with this sum of moments is denser than a material."""
+    # Of all bodies with a volume a ball has the smallest sum of moments, 6/5 m r^2.
+    ball = (3.0 * mass / (4.0 * math.pi * density)) ** (1.0 / 3.0)
+    return moments < 1.2 * mass * ball**2
+
+
+def explaining_units(mass: float, moments: float, size: float) -> str:
+    """Return the units with which an inertia is that of a link of the robot, as advice."""
+    for units, mass_factor, factor in _UNITS:
+        own, sum_of_moments = mass_factor * mass, factor * moments
+        radius = (sum_of_moments / (2.0 * own)) ** 0.5
+        dense = own < 0.01 or is_too_dense(own, sum_of_moments, ORDINARY)
+        if radius < max(size, 0.1) and not dense:
+            return (f'Perhaps {units}: multiply <mass> by {mass_factor:g} and <inertia> by '
+                    f'{factor:g} for kg and kg m^2')
+    return ''
 
 
 def size_remarks(robot: Robot, base_dir: Optional[Path]) -> Iterator[tuple[str, Remark]]:

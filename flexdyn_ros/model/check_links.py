@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
-from typing import Iterator, Optional
+from typing import Iterator
 
-from flexdyn_ros.model.beam.inertia import composite_moments, link_moments
+from flexdyn_ros.model.beam.inertia import composite_moments
+from flexdyn_ros.model.check_geometry import explaining_units, FAR, is_too_dense, LinkReport
 from flexdyn_ros.model.check_joints import Remark, spring_remarks
 from flexdyn_ros.model.records.beam import Beam, ModeFamily
 from flexdyn_ros.model.records.inertia import ADVICE, failed_tests, failure, principal_moments
@@ -20,67 +20,12 @@ import numpy as np
 SLENDER = 10.0
 # Static deflections of segments off by more than this fraction are reported.
 COARSE = 0.02
-# Radius of gyration beyond which an inertia is not of a link: so many times the robot's reach,
-# or a reach of 1 m where it is shorter. Wrong units, mm^2 for m^2, give a thousand times.
-FAR = 3.0
-# Units that explain an inertia: factors of mass and moments that make them kg and kg m^2.
-_UNITS = (
-    ('moments are in kg mm^2', 1.0, 1e-6), ('moments are in g mm^2', 1.0, 1e-9),
-    ('moments are in kg cm^2', 1.0, 1e-4), ('moments are in g cm^2', 1.0, 1e-7),
-    ('the mass is in g', 1e-3, 1.0), ('the mass is in t', 1e3, 1.0),
-    ('mass and moments are in g and g m^2', 1e-3, 1e-3),
-    ('mass and moments are in g and g mm^2', 1e-3, 1e-9),
-)
-# Density that no material exceeds, osmium's [kg/m^3].
-DENSEST = 22600.0
-# Density of steel, which heavy links do not exceed [kg/m^3].
-ORDINARY = 7850.0
 # Elastic moduli of materials, from soft rubber to diamond [Pa].
 SOFTEST, STIFFEST = 1e6, 1.3e12
 # Mass of a uniform cantilever that counts at its tip, as it bends under a force there.
 _OF_BEAM = 33.0 / 140.0
 # Fraction of the length from which on a thing stands at the tip.
 _AT_TIP = 0.99
-
-
-@dataclass(frozen=True)
-class LinkReport:
-    """
-    A link's row in the table of `flexdyn check`, for its undeformed whole.
-
-    Attributes:
-        name: Its name.
-        mass: Mass [kg], of hub, beam and point masses.
-        principal_moments: About the centre of mass, ascending [kg m^2].
-        failed: Tests that failed: "mass", "positive" (a negative principal moment),
-            "triangle" (the largest moment exceeds the sum of the others).
-        excess: By how much the worst test failed, relative to the largest moment.
-        beam_share: Largest share of the mass of `<inertial>` that the beam can take. None where
-            there is no beam or it has a mass of its own.
-    """
-
-    name: str
-    mass: float
-    principal_moments: tuple[float, float, float]
-    failed: tuple[str, ...] = ()
-    excess: float = 0.0
-    beam_share: Optional[float] = None
-
-
-def link_report(link: Link) -> LinkReport:
-    """Return the link's principal moments and which of the tests on them fail."""
-    whole = link_moments(link)
-    if link.undeformed_beam is None and link.modal is None and link.inertia is not None:
-        matrix = np.array(link.inertia.matrix)  # as written, without rounding by shifts
-    else:
-        matrix = whole.about_com()
-    moments = principal_moments(whole.mass, matrix)
-    failed = failed_tests(whole.mass, moments)
-    beam = link.undeformed_beam
-    return LinkReport(
-        link.name, whole.mass, moments, tuple(failed), max(failed.values(), default=0.0),
-        None if beam is None else beam.share,
-    )
 
 
 def payload_remarks(payload: Payload) -> Iterator[Remark]:
@@ -110,22 +55,6 @@ def link_remarks(link: Link, report: LinkReport, robot: Robot, size: float) -> I
     yield from _share_remarks(link, robot)
 
 
-def reach(robot: Robot) -> float:
-    """Return the largest sum of distances between joints, and to a centre of mass or tip [m]."""
-    distance = {robot.root: 0.0}
-    for joint in robot.joints:
-        length = float(np.linalg.norm(joint.origin.position))
-        distance[joint.child] = distance[joint.parent] + length
-    found = 0.0
-    for link in robot.links:
-        beam, inertia = link.undeformed_beam, link.inertia
-        length = 0.0 if inertia is None else float(np.linalg.norm(inertia.com))
-        length = length if beam is None else max(length, beam.length)
-        length = length if link.modal is None else max(length, link.modal.size)
-        found = max(found, distance[link.name] + length)
-    return found
-
-
 def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
     moments = report.principal_moments
     for test in report.failed:
@@ -138,7 +67,7 @@ def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
     if report.mass > 0.0 and any(moments) and not report.failed:
         radius = (sum(moments) / (2.0 * report.mass)) ** 0.5
         units = explaining_units(report.mass, sum(moments), size)
-        if _is_too_dense(report.mass, sum(moments)):
+        if is_too_dense(report.mass, sum(moments)):
             yield (
                 'warning', f'a mass of {report.mass:.4g} kg with principal moments '
                 f'{" ".join(f"{m:.3g}" for m in moments)} kg m^2 is denser than any material',
@@ -150,25 +79,6 @@ def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
                 f'radius of gyration of {radius:.4g} m. The whole robot reaches {size:.4g} m',
                 units or 'Write <mass> in kg and <inertia> in kg m^2',
             )
-
-
-def _is_too_dense(mass: float, moments: float, density: float = DENSEST) -> bool:
-    """Return whether a body with this sum of moments is denser than a material."""
-    # Of all bodies with a volume a ball has the smallest sum of moments, 6/5 m r^2.
-    ball = (3.0 * mass / (4.0 * math.pi * density)) ** (1.0 / 3.0)
-    return moments < 1.2 * mass * ball**2
-
-
-def explaining_units(mass: float, moments: float, size: float) -> str:
-    """Return the units with which an inertia is that of a link of the robot, as advice."""
-    for units, mass_factor, factor in _UNITS:
-        own, sum_of_moments = mass_factor * mass, factor * moments
-        radius = (sum_of_moments / (2.0 * own)) ** 0.5
-        dense = own < 0.01 or _is_too_dense(own, sum_of_moments, ORDINARY)
-        if radius < max(size, 0.1) and not dense:
-            return (f'Perhaps {units}: multiply <mass> by {mass_factor:g} and <inertia> by '
-                    f'{factor:g} for kg and kg m^2')
-    return ''
 
 
 def _modulus_remarks(link: Link) -> Iterator[Remark]:

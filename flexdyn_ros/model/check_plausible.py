@@ -9,9 +9,8 @@ from typing import Iterator, Optional
 from xml.etree.ElementTree import fromstring
 
 from flexdyn_ros.model.check import Finding
-from flexdyn_ros.model.check_geometry import LIGHTEST, size_remarks
+from flexdyn_ros.model.check_geometry import DENSEST, LIGHTEST, reach, size_remarks
 from flexdyn_ros.model.check_joints import Remark
-from flexdyn_ros.model.check_links import DENSEST, reach
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot

@@ -216,8 +216,9 @@ def _movable(dyn: Dynamics, frame: str, q: np.ndarray) -> list[str]:
     _, triangle, order = qr(jacobian.T, pivoting=True)
     size = np.abs(np.diag(triangle))
     rows = order[:int(np.sum(size > RANK * size[0]))]
-    _, _, order = qr(null_space(jacobian[rows]).T, pivoting=True)
-    joints = order[:n - len(rows)]
+    space = null_space(jacobian[rows])
+    # SciPy 1.8 decomposes no empty matrix.
+    joints = qr(space.T, pivoting=True)[2][:n - len(rows)] if space.size else []
     return [COMPONENTS[k] for k in sorted(rows)] + [
         dyn.robot.joint_names[k] for k in sorted(joints)]
 

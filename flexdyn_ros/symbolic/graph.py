@@ -107,11 +107,13 @@ class Graph:
     Attributes:
         nodes: All nodes in order of creation.
         tables: Piecewise polynomials that nodes call, by the name of the function.
+        forms: The cheapest forms that factoring has found, by the node and its opened parts.
     """
 
     def __init__(self) -> None:
         self.nodes: list[Expression] = []
         self.tables: dict[str, Spline] = {}
+        self.forms: dict[tuple[Expression, frozenset[Expression]], Expression] = {}
         self._known: dict[tuple, Expression] = {}
         self._numbers = NumberTable()
         self.zero = self.constant(0.0)
@@ -193,7 +195,7 @@ class Graph:
                 if factor.kind == PRODUCT and factor.operands[0].kind == CONSTANT:
                     coefficient *= factor.operands[0].value
                     rest[k] = self._rebuild(PRODUCT, factor.operands[1:])
-        coefficient = self._numbers.of(coefficient)
+            coefficient = self._numbers.of(coefficient)
         if coefficient != 1.0 or not rest:
             rest.append(self.constant(coefficient))
         result = self._rebuild(PRODUCT, rest)
@@ -232,7 +234,8 @@ class Graph:
 
     def _weighted(self, weight: float, base: Expression) -> Expression:
         """Return weight * base of a base without sign and constant factor."""
-        weight = math.copysign(self._numbers.of(abs(weight)), weight)
+        if abs(weight) != 1.0:
+            weight = math.copysign(self._numbers.of(abs(weight)), weight)
         if weight == 1.0:
             return base
         if weight == -1.0:

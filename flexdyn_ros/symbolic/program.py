@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Callable, Iterable, Mapping
 
@@ -35,7 +36,7 @@ class Program:
     outputs: tuple[Expression, ...]
     statements: tuple[Expression, ...] = ()
 
-    def needed(self) -> list[Expression]:
+    def needed(self) -> tuple[Expression, ...]:
         """Return the nodes that the outputs need, operands before what uses them."""
         return ordered(self.outputs)
 
@@ -44,8 +45,14 @@ class Program:
         return count_uses(self.outputs)
 
 
-def ordered(roots: Iterable[Expression]) -> list[Expression]:
+def ordered(roots: Iterable[Expression]) -> tuple[Expression, ...]:
     """Return all nodes below the roots, operands before what uses them."""
+    return _ordered(tuple(roots))
+
+
+# Each pass walks the program that the one before it has left several times.
+@lru_cache(maxsize=4)
+def _ordered(roots: tuple[Expression, ...]) -> tuple[Expression, ...]:
     order: list[Expression] = []
     seen: set[Expression] = set()
     for root in roots:
@@ -65,7 +72,7 @@ def ordered(roots: Iterable[Expression]) -> list[Expression]:
             else:
                 order.append(node)
                 path.pop()
-    return order
+    return tuple(order)
 
 
 def count_uses(roots: Iterable[Expression]) -> dict[Expression, int]:
@@ -129,11 +136,13 @@ def merge_nested(program: Program, kind: int) -> Program:
     uses = program.uses()
 
     def rule(graph: Graph, node: Expression, operands: tuple[Expression, ...]) -> Expression:
+        if node.kind != kind:
+            return remake(graph, node, operands)
         merged: list[Expression] = []
         for old, new in zip(node.operands, operands):
             _, inner = split_sign(old)
             minus, core = split_sign(new)
-            nested = node.kind == inner.kind == core.kind == kind and uses[inner] == 1
+            nested = inner.kind == core.kind == kind and uses[inner] == 1
             if nested and minus and kind == SUM:
                 merged += [graph.negate(part) for part in core.operands]
             elif nested:

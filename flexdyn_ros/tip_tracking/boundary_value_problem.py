@@ -118,12 +118,13 @@ class BoundaryValueProblem:
         if np.any(damping <= 0.0):
             need, reason = 4, 'elastic joints without damping'
         self._path.require_smoothness(need, reason)
-        forces = self._forces()
-        require_hyperbolic(self._zeros, self._places, forces)
         elastic = self._dyn.batch.elastic_vector(self._static, np.zeros_like(self._static))
-        self._scale = max(
-            float(np.abs(forces(self._places)).max(initial=0.0)),
-            float(np.abs(elastic).max(initial=0.0))) or 1.0
+        self._scale = float(np.abs(elastic).max(initial=0.0))
+        if len(self._free):  # SciPy 1.8 interpolates no empty vector
+            forces = self._forces()
+            require_hyperbolic(self._zeros, self._places, forces)
+            self._scale = max(self._scale, float(np.abs(forces(self._places)).max(initial=0.0)))
+        self._scale = self._scale or 1.0
 
     def _forces(self) -> BSpline:
         """Return the unforced forces of the motion through the configurations at rest."""

@@ -10,10 +10,9 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.records.base import IDENTITY, Vector3, ZERO
+from flexdyn_ros.model.records.base import IDENTITY, rotation_from_rpy, Vector3, ZERO
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.urdf.document import resolve_file, TEXT
-from flexdyn_ros.model.urdf.reader import rotation_from_rpy
 from flexdyn_ros.model.urdf.values import non_negative, numbers, Place, vector3
 from flexdyn_ros.visualization.surfaces import box, cylinder, read_surface, sphere, Surface
 import numpy as np

@@ -45,7 +45,7 @@ def test_the_backend_equals_the_reference(name, monkeypatch):
         cases.assert_close(found, expected)
 
 
-def test_optimised_code_equals_the_reference():
+def test_optimised_code_equals_the_reference(user_flags):
     """With the flags that users get."""
     model = cases.robot('flexible chain')
     cases.assert_close(

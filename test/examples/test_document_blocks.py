@@ -5,9 +5,8 @@ import json
 import os
 from pathlib import Path
 import re
-import subprocess
-import sys
 
+from fork_server import COMMANDS, run_forked
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +37,8 @@ exec python -m launch_stand_in "$file" "${@:4}"
 # Pages whose programs take long; `make test-all` runs them.
 LONG = (
     'docs/how_to/see_an_arm_bend.md', 'docs/simulate_a_task.md', 'docs/tutorials/feed_forward.md',
-    'docs/tutorials/identify.md',
+    'docs/tutorials/gravity_compensation.md', 'docs/tutorials/identify.md',
+    'docs/tutorials/simulate_and_animate.md',
 )
 
 
@@ -49,10 +49,7 @@ LONG = (
 def test_the_blocks_of_a_document_run(page, tmp_path):
     (tmp_path / 'blocks.json').write_text(json.dumps(PAGES[page]))
     (tmp_path / 'runner.py').write_text(RUNNER)
-    done = subprocess.run(
-        [sys.executable, 'runner.py'], cwd=tmp_path, env=environment(tmp_path),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True,
-    )
+    done = run_forked(COMMANDS, [tmp_path / 'runner.py'], tmp_path, environment(tmp_path))
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
 

@@ -69,6 +69,7 @@ def test_the_gallery_shows_every_example_and_its_picture():
             check_picture(ROOT / 'docs' / shown)
 
 
+@pytest.mark.slow
 def test_animate_a_swing(tmp_path):
     output = run('animate_a_swing.py', tmp_path / 'swing.gif')
     assert 30.0 < line(output, 'largest deflection of a link:')[0] < 90.0
@@ -168,6 +169,7 @@ def test_observe_modes(picture):
         assert size > 0.5 and error < 10.0
 
 
+@pytest.mark.slow
 def test_satellite_base(picture):
     output = run('satellite_base.py', picture)
     yaw, satellite, _ = numbers(

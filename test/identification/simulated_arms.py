@@ -91,8 +91,7 @@ def fourier_motion(n, random, seconds=20.0, rate=200.0, harmonics=5, top=1.2):
 def recorded(robot, random, noise=0.3, step=1e-5, offset=0.0, seconds=20.0, top=1.2):
     """Return a motion of a rigid arm: quantised positions, torques with white noise."""
     t, q, qd, qdd = fourier_motion(robot.nv, random, seconds, top=top)
-    tau = fd.Dynamics(robot, backend='reference')
-    torque = np.array([tau.inverse_dynamics(*each) for each in zip(q, qd, qdd)])
+    torque = fd.Dynamics(robot).batch.inverse_dynamics(q, qd, qdd)
     torque += offset + noise * random.normal(size=torque.shape)
     return fd.Motion(t, np.round(q / step) * step, tau=torque, names=robot.coordinate_names)
 

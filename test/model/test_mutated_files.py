@@ -12,7 +12,7 @@ import pytest
 from thinned import thinned
 
 # Files in the default run; a few of those that a process of its own reads.
-FEW = {name: 6 if name in ('matlab', 'op4', 'pch', 'mesh', 'surface') else 80 for name in READERS}
+FEW = {name: 3 if name in ('matlab', 'op4', 'pch', 'mesh', 'surface') else 80 for name in READERS}
 
 
 def skip_without_what_it_needs(name):

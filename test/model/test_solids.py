@@ -113,6 +113,7 @@ ARM = """<robot name="arm"><link name="base"/><link name="boom"/><link name="han
 <flexible_link link="boom">%s</flexible_link></flexdyn></robot>"""
 
 
+@pytest.mark.slow
 def test_a_link_of_the_canadarm_by_beam_elements_and_segments(tmp_path):
     """EI of 1e5 N m^2, 6 m and 140 kg (Mohan and Saha, table 2); 95 kg at the end."""
     young, outer = 7e10, 0.1

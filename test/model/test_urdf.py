@@ -5,7 +5,7 @@ import math
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.load import load_robot
-from flexdyn_ros.model.urdf.reader import rotation_from_rpy
+from flexdyn_ros.model.records.base import rotation_from_rpy
 from model_texts import ARM, inertial, joint, link, one_joint, robot
 import numpy as np
 import pytest

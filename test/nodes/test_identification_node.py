@@ -49,6 +49,7 @@ def statuses(messages):
             for value in status.values if value.key == 'stage']
 
 
+@pytest.mark.slow
 def test_an_unknown_arm_is_identified_end_to_end(arm, trajectory, start, probe, tmp_path):
     start('forward_dynamics_node', {
         'robot_description': arm.descriptions[0],

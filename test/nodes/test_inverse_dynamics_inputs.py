@@ -140,7 +140,7 @@ def test_estimated_modes_correct_those_of_the_torque(torque_node):
     made.state(state)
     still = made.commands[-1]
     delta, rate = [0.01, -0.001], [0.2, 0.1]
-    topic = made.node.inputs.modes.subscription
+    topic = made.node.inputs.modes._subscription
     for bad in (joint_state(names[:1], delta[:1], rate[:1]), joint_state(names, delta, ()),
                 joint_state(names, (float('nan'), 0.0), rate)):
         topic.callback(bad)

@@ -270,6 +270,7 @@ def test_shipped_parameter_files_name_parameters_that_exist(name):
         assert known[key].problem(value) is None
 
 
+@pytest.mark.slow
 def test_the_inverse_dynamics_launch_file_runs(share, description, probe, tmp_path):
     commands = probe.listen(Float64MultiArray, '/controller/commands')
     state = joint_state(('shoulder', 'elbow'), (0.1, 0.2), (0.0, 0.0))
@@ -282,6 +283,7 @@ def test_the_inverse_dynamics_launch_file_runs(share, description, probe, tmp_pa
     assert len(commands[0].data) == 2
 
 
+@pytest.mark.slow
 def test_the_forward_dynamics_launch_file_runs(share, description, probe, tmp_path):
     states = probe.listen(JointState, '/left/joint_states')
     poses = probe.listen(PoseArray, '/left/forward_dynamics_node/tip_poses')

@@ -5,10 +5,8 @@ from arms import flexible_arm
 import flexdyn_ros as fd
 from flexdyn_ros.simulation import TrackingTorque
 from geometry_msgs.msg import WrenchStamped
-from node_in_process import overrides
 import numpy as np
 import pytest
-import rclpy
 from sensor_msgs.msg import Imu, JointState
 
 pytestmark = pytest.mark.ros
@@ -26,30 +24,17 @@ SENSORS = """<flexdyn version="1.0">
 
 
 @pytest.fixture
-def active():
-    """Return a function that makes an active node in this process."""
+def observing(active):
+    """Return a function that makes an active node in this process, which keeps its estimates."""
     from flexdyn_ros.nodes.modal_observer_node import ModalObserverNode
 
-    made = []
-
     def make(text, backend='reference'):
-        context = rclpy.Context()
-        rclpy.init(context=context)
-        node = ModalObserverNode(context=context, parameter_overrides=overrides({
-            'robot_description': text, 'autostart': False, 'timeout': 5.0, 'backend': backend}))
-        made.append((context, node))
-        node.trigger_configure()
-        node.trigger_activate()
-        assert node.active
+        node = active(ModalObserverNode, robot_description=text, timeout=5.0, backend=backend)
         node.estimates = []
         node.modal_states.publish = node.estimates.append
         return node
 
-    yield make
-    for context, node in made:
-        node.end()
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+    return make
 
 
 def vibration(dyn, duration=2.4):
@@ -77,10 +62,10 @@ def states(motion, row, names=('elbow', 'shoulder')):
     return message
 
 
-def test_the_estimate_is_the_vibration_of_the_simulated_arm(active):
+def test_the_estimate_is_the_vibration_of_the_simulated_arm(observing):
     """From positions and efforts of joint_states alone, without noise."""
     text = flexible_arm()
-    node = active(text, 'auto')
+    node = observing(text, 'auto')
     dyn = fd.Dynamics(fd.load_robot(text))
     motion = vibration(dyn)
     for row in range(len(motion.t)):
@@ -100,10 +85,10 @@ def test_the_estimate_is_the_vibration_of_the_simulated_arm(active):
     assert any(name.startswith('mode/') for name in values)
 
 
-def test_every_sensor_is_needed_and_used(active):
+def test_every_sensor_is_needed_and_used(observing):
     """Readings by name, an IMU and a force sensor by their frames; a silent one stops it."""
     text = flexible_arm().replace('</robot>', SENSORS)
-    node = active(text)
+    node = observing(text)
     dyn = fd.Dynamics(fd.load_robot(text))
     motion = vibration(dyn, 0.02)
     from flexdyn_ros.modal_observer.sensor_equations import SensorEquations
@@ -134,10 +119,10 @@ def test_every_sensor_is_needed_and_used(active):
     (lambda m: setattr(m, 'name', ['elbow', 'other']), 'shoulder'),
     (lambda m: setattr(m, 'position', [0.0]), 'position of each name'),
 ])
-def test_a_message_that_lacks_something_stops_the_estimate(active, spoil, why):
+def test_a_message_that_lacks_something_stops_the_estimate(observing, spoil, why):
     """It starts anew with the next one."""
     text = flexible_arm()
-    node, motion = active(text), vibration(fd.Dynamics(fd.load_robot(text)), 0.02)
+    node, motion = observing(text), vibration(fd.Dynamics(fd.load_robot(text)), 0.02)
     node.joint_states.callback(states(motion, 0))
     wrong = states(motion, 1)
     spoil(wrong)

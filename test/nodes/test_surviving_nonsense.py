@@ -46,10 +46,10 @@ def nonsense(random):
     return state, trajectory(names, *points[:random.integers(2)])
 
 
-@pytest.mark.parametrize('count', [COUNT // 4, pytest.param(COUNT, marks=pytest.mark.slow)])
+@pytest.mark.parametrize('count', [COUNT // 16, pytest.param(COUNT, marks=pytest.mark.slow)])
 @pytest.mark.parametrize('mode', MODES)
 def test_no_message_ends_the_node_or_leaves_the_limits(torque_node, mode, count):
-    """20 000 in every mode, a quarter of them in quick runs; then a good state counts."""
+    """20 000 in every mode, a sixteenth of them in quick runs; then a good state counts."""
     random = np.random.default_rng(3)
     made = torque_node({
         'robot_description': flexible_arm(), 'torque_model': mode, 'backend': 'auto',

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray
+from thinned import thinned
 from trajectory_msgs.msg import JointTrajectory
 
 pytestmark = pytest.mark.ros
@@ -64,7 +65,8 @@ def test_efforts_are_filled_and_the_other_fields_stay_byte_identical(probe, star
     assert serialize_message(result) == serialize_message(message)
 
 
-@pytest.mark.parametrize('field', ['accelerations', 'velocities', 'positions'])
+@pytest.mark.parametrize('field', thinned(
+    ['accelerations', 'velocities', 'positions'], {'velocities'}))
 def test_a_point_without_all_three_is_refused_and_not_differentiated(probe, start, field):
     node = start(NODE, {'robot_description': rigid_arm()})
     filled = ready(probe, node)

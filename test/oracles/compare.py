@@ -62,3 +62,20 @@ def assert_slope_in_q(dyn, found, q, qd, qdd, tolerance: float = 1e-6) -> None:
         for d in 1e-6 * np.eye(dyn.robot.nv)
     ]
     assert_agree(found, np.array(columns).T, tolerance)
+
+
+def assert_consistent(dyn, q, qd, qdd, wrenches, methods):
+    """Assert that M qdd + bias is the force, terms add up, and accelerations come back."""
+    matrix, tau = dyn.mass_matrix(q), dyn.inverse_dynamics(q, qd, qdd, wrenches)
+    rest = dyn.bias_vector(q, qd)
+    terms = (
+        dyn.gravity_vector(q) + dyn.coriolis_vector(q, qd) + dyn.friction_vector(qd)
+        + dyn.elastic_vector(q, qd)
+    )
+    assert_agree(terms, rest, 1e-12)
+    assert_agree(dyn.inertia_vector(q, qdd), matrix @ qdd, 1e-12)
+    assert_agree(matrix @ qdd + rest + dyn.external_force_vector(q, wrenches), tau, 1e-12)
+    for method in methods:
+        found = dyn.forward_dynamics(q, qd, tau, wrenches, method=method)
+        assert_agree(found, qdd, 1e-8, method)
+        assert_agree(dyn.inverse_dynamics(q, qd, found, wrenches), tau, 1e-12, method)

@@ -40,7 +40,7 @@ def damped(package, dyn, design, tmp_path_factory):
         if not target.exists():
             target.write_text(path.read_text())
     run(*cxx, '-std=c++17', *CXX_FLAGS, '-shared', '-I', folder, '-I', package / 'include',
-        HERE / 'harness.cpp', *objects(package, c, folder), '-o', folder / 'harness.so')
+        HERE / 'harness.cpp', *objects(package, c), '-o', folder / 'harness.so')
     return Controller(folder / 'harness.so', dyn.robot.n_joints)
 
 

@@ -73,7 +73,7 @@ def controller(package, dyn, tmp_path_factory):
     library = folder / 'harness.so'
     run(
         *cxx, '-std=c++17', *CXX_FLAGS, '-shared', '-I', package / 'include', HERE / 'harness.cpp',
-        *objects(package, c, folder), '-o', library)
+        *objects(package, c), '-o', library)
     return Controller(library, dyn.robot.n_joints)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a package for ros2_control and builds parts of it."""
 
+from functools import lru_cache
 from pathlib import Path
 import shutil
 import subprocess
@@ -60,9 +61,11 @@ def run(*command, **options):
     return result.stdout
 
 
-def objects(package, compiler, folder):
-    """Compile the generated C; return the object files."""
-    folder.mkdir(parents=True, exist_ok=True)
+@lru_cache(maxsize=None)
+def objects(package, compiler):
+    """Compile the generated C, once in a run; return the object files."""
+    folder = package.parent / f'objects_{"_".join(compiler).replace("/", "_")}'
+    folder.mkdir()
     found = []
     for source in sorted((package / 'src' / 'functions').glob('*.c')):
         found.append(folder / f'{source.stem}.o')

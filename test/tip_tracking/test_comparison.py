@@ -56,6 +56,7 @@ def test_inversion_leaves_the_canadarm_at_rest():
     assert inverted.largest_torque < 2500.0
 
 
+@pytest.mark.slow
 def test_inversion_of_a_wrong_model_is_better_than_a_rigid_one():
     """Here the plant carries 5 kg more than the model, and its modes are damped differently."""
     path = fd.TipPath.between(canadarm(), 'tool', START, END, 5.5, ['x', 'y', 'rz'])

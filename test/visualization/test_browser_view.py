@@ -18,7 +18,6 @@ from flexdyn_ros.visualization.shown_states import static_deflection, vibrations
 from headless import browser_page, coloured, picture
 from moving_arm import moving_arm
 import numpy as np
-import psutil
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -257,6 +256,7 @@ def test_states_from_topics_are_drawn_with_the_computed_one(view):
 @pytest.mark.parametrize('words', [
     (), pytest.param(('--host', '0.0.0.0'), marks=pytest.mark.slow)])
 def test_the_server_binds_this_machine_alone_unless_a_host_is_given(tmp_path, words):
+    psutil = pytest.importorskip('psutil', reason='psutil is not installed')
     pytest.importorskip('viser', reason='viser is not installed')
     (tmp_path / 'arm.urdf').write_text(arm())
     call = [sys.executable, '-m', 'flexdyn_ros', 'view', 'arm.urdf', '--port', '8431', '--json']

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Callable, Sequence
 
+from flexdyn_ros.dynamics.accelerations import solved_accelerations
 from flexdyn_ros.dynamics.articulated_body import articulated_inertia, mass_matrix_factors
 from flexdyn_ros.dynamics.mass_matrix import (
     mass_matrix,
@@ -113,6 +114,7 @@ class TracedDynamics(ReferenceBackend):
     def _solve(self, q, forces, free, method='') -> list[Scalar]:
         if not free:
             return list(self._zero)
-        found, pivots = self._solved(q, forces, free, self.method == RECURSIVE)
+        found, pivots = solved_accelerations(
+            self._tree, self.mass_matrix, q, forces, free, self.method == RECURSIVE)
         self.pivots += pivots
         return found

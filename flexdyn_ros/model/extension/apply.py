@@ -20,11 +20,10 @@ from flexdyn_ros.model.extension.beam_row import (
 from flexdyn_ros.model.extension.items import Item, link_name
 from flexdyn_ros.model.extension.joint_reader import (
     driven_joint,
-    read_actuated,
-    read_loops,
     with_base_motion,
     with_multi_axis_joints,
 )
+from flexdyn_ros.model.extension.loop_reader import read_actuated, read_loops
 from flexdyn_ros.model.extension.mass_reader import has_own_mass
 from flexdyn_ros.model.extension.modal_reader import (
     read_couplings,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+import math
 
 import numpy as np
 
@@ -31,3 +32,13 @@ class Record:
             if field.repr and getattr(self, field.name) != field.default
         ]
         return f'{type(self).__name__}({", ".join(parts)})'
+
+
+def rotation_from_rpy(rpy: Vector3) -> Matrix3:
+    """Return R = Rz(yaw) Ry(pitch) Rx(roll) for fixed-axis angles [rad], as URDF has them."""
+    (sr, sp, sy), (cr, cp, cy) = map(math.sin, rpy), map(math.cos, rpy)
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (0.0 - sp, cp * sr, cp * cr),
+    )

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.records.base import IDENTITY, Matrix3, Vector3, ZERO
+from flexdyn_ros.model.records.base import IDENTITY, Matrix3, rotation_from_rpy, Vector3, ZERO
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import (
     Friction,
@@ -181,16 +181,6 @@ def read_urdf(document: Document) -> Robot:
         joints=resolve_mimics(ordered_joints, source),
         notes=tuple(notes),
         source=source,
-    )
-
-
-def rotation_from_rpy(rpy: Vector3) -> Matrix3:
-    """Return R = Rz(yaw) Ry(pitch) Rx(roll) for fixed-axis angles [rad], as URDF has them."""
-    (sr, sp, sy), (cr, cp, cy) = map(math.sin, rpy), map(math.cos, rpy)
-    return (
-        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        (0.0 - sp, cp * sr, cp * cr),
     )
 
 

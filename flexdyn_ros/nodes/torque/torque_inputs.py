@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 import time
 from typing import Any, Callable, Mapping, Optional, Union
 
@@ -26,30 +27,51 @@ BASE_TOPIC = '~/base_acceleration'
 MODAL_TOPIC = 'modal_states'
 
 
-class BaseInput:
+class CheckedInput(ABC):
     """
-    Keeps the newest acceleration of a prescribed base; without one the base moves evenly.
-
-    Pose and velocity of the base come in multi_dof_joint_states, as those of its floating joint.
+    A topic of the node whose messages are taken or refused.
 
     Attributes:
-        watchdog: The age of the acceleration.
+        watchdog: The age of the newest message that was taken.
         refused: Number of messages that were refused.
     """
 
-    def __init__(self, node: Any):
+    def __init__(self, node: Any, kind: type, topic: str):
         """
         Subscribe.
 
         Args:
             node: An InverseDynamicsNode.
+            kind: Type of the messages.
+            topic: Name of the topic.
         """
         self.watchdog = Watchdog(0.0)
         self.refused = 0
         self._node = node
+        self._topic = topic
+        self._subscription = node.create_subscription(kind, topic, self._on_message, 1)
+
+    @abstractmethod
+    def _on_message(self, message: Any) -> None:
+        """Take or refuse a message."""
+
+    def _refuse(self, why: str) -> None:
+        self.refused += 1
+        self._node.get_logger().warning(
+            f'{self._topic} ignored: {why}. Check its publisher.', throttle_duration_sec=1.0)
+
+
+class BaseInput(CheckedInput):
+    """
+    Keeps the newest acceleration of a prescribed base; without one the base moves evenly.
+
+    Pose and velocity of the base come in multi_dof_joint_states, as those of its floating joint.
+    """
+
+    def __init__(self, node: Any):
+        """Subscribe to BASE_TOPIC of an InverseDynamicsNode."""
+        super().__init__(node, AccelStamped, BASE_TOPIC)
         self._acceleration = np.zeros(BASE_COORDINATES)
-        self._subscription = node.create_subscription(
-            AccelStamped, BASE_TOPIC, self._on_message, 1)
 
     def clear(self) -> None:
         """Forget the acceleration."""
@@ -63,10 +85,8 @@ class BaseInput:
         values = vector_components(message.accel.linear, message.accel.angular)
         largest = node.parameters['plausible.acceleration']
         if node.robot.base_motion != 'prescribed' or not (np.abs(values) <= largest).all():
-            self.refused += 1
-            node.get_logger().warning(
-                f'{BASE_TOPIC} ignored: it needs <base motion="prescribed"/> and plausible '
-                f'numbers, got {values.tolist()}', throttle_duration_sec=1.0)
+            self._refuse('it needs <base motion="prescribed"/> and plausible numbers, got '
+                         f'{values.tolist()}')
             return
         self._acceleration = values
         self.watchdog.feed(time.monotonic())
@@ -88,31 +108,18 @@ class BaseInput:
         accelerations[:BASE_COORDINATES] = base
 
 
-class ModalInput:
+class ModalInput(CheckedInput):
     """
     Corrects the modes of flexible_hybrid by estimates, where `modes.observed` asks for it.
 
     Between estimates, and after they have stopped, the modes are integrated.
-
-    Attributes:
-        watchdog: The age of the newest estimate.
-        refused: Number of messages that were refused.
     """
 
     def __init__(self, node: Any):
-        """
-        Subscribe.
-
-        Args:
-            node: An InverseDynamicsNode.
-        """
-        self.watchdog = Watchdog(0.0)
-        self.refused = 0
-        self._node = node
+        """Subscribe to MODAL_TOPIC of an InverseDynamicsNode."""
+        super().__init__(node, JointState, MODAL_TOPIC)
         self._arm: Optional[VibratingArm] = None
         self._names: tuple[str, ...] = ()
-        self.subscription = node.create_subscription(
-            JointState, MODAL_TOPIC, self._on_message, 1)
 
     def set_arm(self, arm: Any) -> None:
         """Forget all estimates, and set what they correct."""
@@ -129,9 +136,7 @@ class ModalInput:
         dropped = cache.update(message.name, message.position, message.velocity, now, MODAL_TOPIC)
         why = dropped or listed(cache.problems(now, np.inf))
         if why:
-            self.refused += 1
-            self._node.get_logger().warning(
-                f'{MODAL_TOPIC} ignored: {why}. Check its publisher.', throttle_duration_sec=1.0)
+            self._refuse(why)
             return
         self._arm.take(cache.positions, cache.velocities)
         self.watchdog.feed(now)

@@ -104,15 +104,23 @@ def _children(node: Expression, opened: tuple[int, ...]) -> list[Expression]:
 
 def _refactored(graph: Graph, node: Expression, cores: set[Expression]) -> Expression:
     """Return the node, or a cheaper form with its own parts opened."""
-    inner = split_sign(node)[1]
-    polynomial = expand(inner, cores, TERM_LIMIT)
+    negative, inner = split_sign(node)
+    # Rounds of passes meet most nodes again, as they have left them.
+    key = inner, frozenset(cores)
+    if key not in graph.forms:
+        graph.forms[key] = _cheapest_opened(graph, inner, cores)
+    return graph.negate(graph.forms[key]) if negative else graph.forms[key]
+
+
+def _cheapest_opened(graph: Graph, node: Expression, cores: set[Expression]) -> Expression:
+    polynomial = expand(node, cores, TERM_LIMIT)
     if polynomial is None:
         return node
     atoms = {factor for monomial in polynomial for factor in monomial}
     forms = [factored(polynomial, graph)]
     # A number times a node has one term, opened or not.
     multiples = {atom for atom in atoms if _is_multiple(atom)}
-    opened = expand(inner, cores | multiples, TERM_LIMIT) if multiples else None
+    opened = expand(node, cores | multiples, TERM_LIMIT) if multiples else None
     if opened is not None:
         forms.append(factored(opened, graph))
     return _cheapest(graph, node, forms, atoms)

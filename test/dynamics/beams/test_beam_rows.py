@@ -160,8 +160,9 @@ ROOT = ' root="0.1 -0.2 0.05"'
 
 
 @pytest.mark.parametrize(('backend', 'root', 'bending'), [
-    ('reference', '', MODES), ('reference', ROOT, MODES), ('python', ROOT, MODES),
-    ('c', ROOT, '<bending axis="y" modes="1"/><torsion modes="1"/>'),
+    ('reference', '', MODES), ('reference', ROOT, MODES),
+    ('python', ROOT, '<bending axis="y" modes="1"/><torsion modes="1"/>'),
+    ('c', ROOT, '<bending axis="y" modes="1"/>'),
 ])
 def test_a_row_is_links_behind_fixed_joints(backend, root, bending, monkeypatch):
     """All functions to rounding, in its own frames; kinematic influence; energy balance."""

@@ -187,7 +187,8 @@ def test_generated_source():
     assert_agree(gamma, dyn.loop_bias(q, qd), 1e-10)
     assert [output.shape for output in code.outputs][2:] == [(2, robot.nv), (2,)]
     for language in ('c', 'fortran'):
-        assert 'loop_jacobian' in fd.generate(robot, 'loop_jacobian', language).source
+        assert 'loop_jacobian' in fd.generate(
+            robot, 'loop_jacobian', language, optimise='quick').source
     bare = fd.load_robot(random_robot_urdf(3, 3))
     with pytest.raises(ArgumentError, match='no <loop>'):
         fd.generate(bare, 'loop_jacobian')
