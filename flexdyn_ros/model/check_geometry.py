@@ -58,7 +58,7 @@ class LinkReport:
         failed: Tests that failed: "mass", "positive" (a negative principal moment),
             "triangle" (the largest moment exceeds the sum of the others).
         excess: By how much the worst test failed, relative to the largest moment.
-        beam_share: Largest share of the mass of `<inertial>` that the beam can take; None where
+        beam_share: Largest share of the mass of `<inertial>` that the beam can take. None where
             there is no beam or it has a mass of its own.
     """
 
