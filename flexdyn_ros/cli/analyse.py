@@ -33,6 +33,7 @@ from flexdyn_ros.cli.options import add_format, count, load, named_values, posit
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.output_files import new_file, new_folder, write_text
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, table
 
 if TYPE_CHECKING:
@@ -87,7 +88,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.linearisation.equilibrium import displacement, static_equilibrium
     from flexdyn_ros.linearisation.linear_system import damping_ratio, LinearSystem
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
@@ -206,7 +206,6 @@ def _maps(
 ) -> list[Path]:
     """Compute, draw and write what --campbell and --map ask for; return the files."""
     from flexdyn_ros.linearisation import frequency_maps, pictures
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     files = []

@@ -23,6 +23,7 @@ from typing import Any, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import add_format, load, positive, print_json
 from flexdyn_ros.output_files import new_folder, write_text
+from flexdyn_ros.progress import ProgressBar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +69,6 @@ def run(call: argparse.Namespace) -> int:
     """Search, write the motion and print what it identifies."""
     from flexdyn_ros.identification.excitation import excite
     from flexdyn_ros.identification.workspace import Workspace
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)

@@ -27,6 +27,7 @@ from typing import Any, Optional, Sequence
 
 from flexdyn_ros.cli.options import load, positive, print_json
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, paint, table
 
 SUMMARY = 'parameters of an arm from recorded motions'
@@ -80,7 +81,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.identification import identify
     from flexdyn_ros.identification.joint_sides import with_springs
     from flexdyn_ros.identification.recordings import read_motion
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     robot = load(call)
     names = robot.joint_names

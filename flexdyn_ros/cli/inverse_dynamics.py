@@ -23,6 +23,7 @@ from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.cli.replay import MODELS, TERMS
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import write_text
+from flexdyn_ros.progress import ProgressBar
 
 SUMMARY = 'torques of a trajectory in a CSV file'
 
@@ -51,7 +52,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
     from flexdyn_ros.nodes.torque.trajectory_filler import TrajectoryFiller
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)

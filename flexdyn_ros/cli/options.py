@@ -15,6 +15,7 @@ from typing import Any, Mapping, Optional, Sequence, TYPE_CHECKING
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.figures import FORMATS
 from flexdyn_ros.model.urdf.values import number
+from flexdyn_ros.progress import next_stage
 
 if TYPE_CHECKING:
     from flexdyn_ros.model.records.robot import Robot
@@ -125,6 +126,7 @@ def load(call: argparse.Namespace) -> 'Robot':
             extension=call.extension or None,
             xacro_arguments=_xacro_arguments(call.xacro_arguments),
         )
+        next_stage('computing')
         return robot if call.form is None else reduced(robot, call.form)
     except ArgumentError as error:
         raise ArgumentError(_OPTIONS.get(error.argument, error.argument), error.problem) from error

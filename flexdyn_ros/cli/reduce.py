@@ -44,6 +44,7 @@ from typing import Any, TYPE_CHECKING
 from flexdyn_ros.cli.options import add_json, EXIT_CODES, print_json
 from flexdyn_ros.cli.reduce_geometry import add_geometry, convergence_line, reduced_solid
 from flexdyn_ros.errors import ArgumentError, ModelError
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, table
 
 if TYPE_CHECKING:
@@ -97,7 +98,6 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Write the file; print mass, centre of mass and frequencies."""
     from flexdyn_ros.model.modal.files import write_arrays
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     convergence: dict[str, Any] = {}
     with ProgressBar(label='reducing'):

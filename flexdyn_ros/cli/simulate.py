@@ -46,6 +46,7 @@ from flexdyn_ros.cli.simulation_results import (
 )
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_folder
+from flexdyn_ros.progress import ProgressBar
 
 # Those of `simulate`, which is imported only when it runs.
 METHODS = (
@@ -143,7 +144,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
     from flexdyn_ros.simulation.method_choice import choose
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
@@ -197,7 +197,6 @@ def _motion(
 ) -> Any:
     """Return the motion from configuration and velocity under a torque, the entries of start."""
     from flexdyn_ros.simulation import simulate
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     q0, qd0, torque = start
     if call.modes == 'dynamic':

@@ -18,6 +18,7 @@ from flexdyn_ros.cli.simulation_results import (
 )
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_folder, write_text
+from flexdyn_ros.progress import ProgressBar
 
 ENDINGS = ('.yaml', '.yml')
 
@@ -31,7 +32,6 @@ def run_scenario(call: argparse.Namespace) -> int:
     """Run the scenario of a call; return the exit code."""
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.scenario import load, run
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     scenario = load(call.urdf, _changes(call))
     outputs = scenario.data['outputs']

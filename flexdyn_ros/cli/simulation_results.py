@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, TYPE_CHECKING
 import warnings
 
 from flexdyn_ros.errors import FileNotWritten
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
@@ -74,8 +75,6 @@ def write_files(
     references: Any = None, frames: Any = None, further: Sequence[Write] = (),
 ) -> list[Path]:
     """Write the files; one that cannot be written does not keep the other from its place."""
-    from flexdyn_ros.simulation.progress import ProgressBar
-
     files, failed = [], None
     # The smaller file first: a disk that is nearly full may still take it.
     for wanted, write, name in (

@@ -22,6 +22,7 @@ from typing import Any
 from flexdyn_ros.cli.options import add_format, add_json, count, EXIT_CODES, print_json
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_folder
+from flexdyn_ros.progress import ProgressBar
 
 
 def add_parser(subparsers: Any) -> None:
@@ -65,7 +66,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.cli.simulate_scenario import changed_values
     from flexdyn_ros.scenario.sweep import parsed_axis, Sweep, sweep_rows
     from flexdyn_ros.scenario.sweep_table import save_sweep_plot, write_table
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     axes = [parsed_axis(text) for text in call.over]
     for text, axis in zip(call.over, axes):

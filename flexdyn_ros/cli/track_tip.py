@@ -21,6 +21,7 @@ from typing import Any, Optional, TYPE_CHECKING
 from flexdyn_ros.cli.options import add_format, load, named_values, positive, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import new_folder, write_text
+from flexdyn_ros.progress import ProgressBar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +67,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(call: argparse.Namespace) -> int:
     """Invert, compare, write and print."""
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.tip_tracking import stable_inversion, TipPath
 
     robot = load(call)
@@ -102,7 +102,6 @@ def run(call: argparse.Namespace) -> int:
 
 
 def _compare(call: argparse.Namespace, dyn: Any, path: Any) -> tuple[Any, ...]:
-    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.tip_tracking.comparison import compare
 
     driven = len(path.outputs)

@@ -11,6 +11,7 @@ from typing import Any, Optional
 import warnings
 
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.progress import Progress, ProgressBar
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.scenario.controllers import ControlSetting, JUMP, ScenarioController
 from flexdyn_ros.scenario.document import CheckedSection
@@ -25,7 +26,6 @@ from flexdyn_ros.simulation.energy_balance import EnergyNotKept, find_imbalance
 from flexdyn_ros.simulation.integrate import ENERGY_TOLERANCE, simulate
 from flexdyn_ros.simulation.joint_motions import sampled, shifted
 from flexdyn_ros.simulation.method_choice import choose
-from flexdyn_ros.simulation.progress import Progress, ProgressBar
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np

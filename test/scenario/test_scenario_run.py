@@ -291,7 +291,7 @@ def test_a_base_that_is_moved():
 
 def test_an_interrupt_keeps_the_stages_that_are_done(monkeypatch):
     asked = []
-    monkeypatch.setattr('flexdyn_ros.simulation.progress._INTERVAL', 0.0)
+    monkeypatch.setattr('flexdyn_ros.progress._INTERVAL', 0.0)
 
     def stop(fraction):
         if fraction > 0.7 and not asked:
