@@ -14,7 +14,8 @@ import pytest
 
 REQUIRED = {
     'plot': ['motion.npz'], 'inverse-dynamics': ['motion.csv'], 'identify': ['log.csv'],
-    'replay': ['bag'], 'track-tip': ['--frame', 'tool'], 'flex': ['--link', 'a', '--tube', '1', '1'],
+    'replay': ['bag'], 'track-tip': ['--frame', 'tool'],
+    'flex': ['--link', 'boom', '--tube', '1', '1'],
     'update-modes': ['--measured', 'bench.yaml', '-o', 'new.urdf'], 'reduce': ['-o', 'new.npz'],
     'sweep': ['study.yaml', '--over', 'payload.mass=1:2:3'], 'demo': [],
 }
