@@ -37,8 +37,8 @@ def run_scenario(call: argparse.Namespace) -> int:
     outputs = scenario.data['outputs']
     further = further_files(
         call, Dynamics(scenario.robot), Path(scenario.data['robot']).parent)
+    folder = new_folder(call.out or outputs['folder'] or scenario.name)
     try:
-        folder = new_folder(call.out or outputs['folder'] or scenario.name)
         with shown_imbalance(), ProgressBar(label='simulating') as bar:
             found = run(scenario, bar.update)
     except (KeyboardInterrupt, FlexdynError) as error:

@@ -30,8 +30,11 @@ from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
-# Keys of `simulation` that are arguments of `simulate`.
-_KEYS = {'dt': 'step', **{name: name for name in ('method', 'rtol', 'atol', 'stops', 'drift')}}
+# Keys that are arguments of `simulate`.
+_KEYS = {
+    'dt': 'step', 't_end': 'duration', 'sample_every': 'outputs.every',
+    **{name: name for name in ('method', 'rtol', 'atol', 'stops', 'drift', 'force')},
+}
 
 
 def run(scenario: Scenario, progress: Progress = None) -> ScenarioRun:
