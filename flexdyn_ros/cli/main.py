@@ -46,7 +46,7 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
     check, info, modes, analyse, flex, simulate, plot, view, inverse_dynamics, generate,
-    count, identify, excite, replay, track_tip, update_modes, convert,
+    count, identify, excite, replay, track_tip, update_modes, convert, reduce, sweep,
 )
 
 _EPILOG = """\
@@ -135,8 +135,6 @@ def build_parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for module in _SUBCOMMANDS:
         add_subcommand(subparsers, module)
-    reduce.add_parser(subparsers)
-    sweep.add_parser(subparsers)
     demo.add_parser(subparsers)
     return parser
 

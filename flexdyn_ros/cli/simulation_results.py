@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Sequence, TYPE_CHECKING
 import warnings
 
-from flexdyn_ros.errors import FileNotWritten
+from flexdyn_ros.errors import FileNotWritten, FlexdynError
 from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import warn
 
@@ -62,12 +62,21 @@ def further_files(call: argparse.Namespace, dyn: Any, start: Optional[Path]) -> 
     return found
 
 
-def keep_motion(error: BaseException, folder: Path, event: str) -> None:
-    """Write the motion that an error carries, if it has any."""
-    motion = getattr(error, 'trajectory', None)
-    if motion is not None and len(motion):
-        write_files(motion, folder, plots=False)
-        warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
+@contextmanager
+def kept_motion(folder: Path) -> Iterator[None]:
+    """Write the motion that an error or an interrupt carries, if it has any."""
+    from flexdyn_ros.simulation import SimulationDiverged
+
+    try:
+        yield
+    except (KeyboardInterrupt, FlexdynError) as error:
+        motion = getattr(error, 'trajectory', None)
+        if motion is not None and len(motion):
+            write_files(motion, folder, plots=False)
+            event = 'divergence' if isinstance(error, SimulationDiverged) else (
+                'interrupt' if isinstance(error, KeyboardInterrupt) else 'error')
+            warn(f'the motion before the {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
+        raise
 
 
 def write_files(
