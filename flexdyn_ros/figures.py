@@ -9,6 +9,7 @@ from typing import Any, Union
 
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_file
+from flexdyn_ros.progress import next_stage
 
 # Colours that remain distinct under colour blindness (Okabe and Ito 2008).
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000')
@@ -26,6 +27,7 @@ def figure_class() -> Any:
     Raises:
         FlexdynError: matplotlib is not installed.
     """
+    next_stage('drawing')
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 import secrets
 import stat
-from typing import BinaryIO, Iterator, Union
+from typing import BinaryIO, Iterable, Iterator, Sequence, Union
 
 from flexdyn_ros.errors import FileNotWritten
 
@@ -71,6 +71,14 @@ def write_text(path: Union[str, os.PathLike[str]], text: str) -> Path:
     with new_file(path) as file:
         file.write(text.encode())
     return Path(path)
+
+
+def write_table(
+    path: Union[str, os.PathLike[str]], heads: Sequence[str], rows: Iterable[Sequence[float]]
+) -> Path:
+    """Write CSV, a line of heads and a line for each row of numbers; return its path."""
+    lines = [','.join(heads), *(','.join(f'{x:.12g}' for x in row) for row in rows)]
+    return write_text(path, '\n'.join(lines) + '\n')
 
 
 def _beside(place: str) -> str:

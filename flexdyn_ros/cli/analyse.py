@@ -27,12 +27,23 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, Optional, Sequence, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_format, count, load, named_values, positive, print_json
+from flexdyn_ros.cli.options import (
+    add_format,
+    add_gains,
+    add_out,
+    count,
+    gains,
+    load,
+    named_values,
+    positive,
+    print_json,
+)
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
-from flexdyn_ros.output_files import new_file, new_folder, write_text
+from flexdyn_ros.output_files import new_file, new_folder, write_table
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, table
 
 if TYPE_CHECKING:
@@ -58,11 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--outputs', metavar='NAME', nargs='+', action='extend', default=[],
         help='outputs (default: all coordinates)')
-    for option, what in (('--kp', 'position errors [SI]: N m/rad, N/m'),
-                         ('--kd', 'velocity errors [SI]: N m s/rad, N s/m')):
-        parser.add_argument(
-            option, metavar='GAIN', type=positive, nargs='+',
-            help=f'gains of joint controllers on {what}, one or one a joint')
+    add_gains(parser)
     parser.add_argument(
         '--range', metavar=('LOW', 'HIGH'), type=positive, nargs=2,
         help='frequencies of the Bode plot [Hz] (default: around the poles)')
@@ -77,9 +84,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '--modes', metavar='N', type=count, default=3,
         help='frequencies in maps and diagrams (default: 3)')
     add_format(parser)
-    parser.add_argument(
-        '-o', '--out', metavar='DIR', default='linear_analysis',
-        help='folder of the results; created if missing (default: linear_analysis)')
+    add_out(parser, 'linear_analysis')
 
 
 def run(call: argparse.Namespace) -> int:
@@ -87,7 +92,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.linearisation.equilibrium import displacement, static_equilibrium
     from flexdyn_ros.linearisation.linear_system import damping_ratio, LinearSystem
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
@@ -98,8 +102,7 @@ def run(call: argparse.Namespace) -> int:
     dyn = Dynamics(robot, 'auto' if states > MANY else 'reference')
     q = _configuration(call, robot)
     wrenches = dict(map(_wrench, call.wrench))
-    if (call.kp is None) != (call.kd is None):
-        raise ArgumentError('--kp', 'and --kd come together: give both')
+    control = gains(call, robot.n_joints)
     folder = new_folder(call.out)
     files = _maps(call, folder, dyn, q, grid)
     with ProgressBar(label='linearising') as bar:
@@ -107,10 +110,8 @@ def run(call: argparse.Namespace) -> int:
         bar.update(0.3)
         system = LinearSystem.about(
             found.dyn, found.q, tau=found.tau, outputs=call.outputs, wrenches=wrenches)
-        if call.kp is not None:
-            system = system.under_control(*(
-                gains * robot.n_joints if len(gains) == 1 else gains
-                for gains in (call.kp, call.kd)))
+        if control is not None:
+            system = system.under_control(*control)
         bar.update(0.6)
         files += [_write_system(folder, system, found.q), *_draw(call, folder, system)]
     poles = system.poles()
@@ -206,11 +207,9 @@ def _maps(
 ) -> list[Path]:
     """Compute, draw and write what --campbell and --map ask for; return the files."""
     from flexdyn_ros.linearisation import frequency_maps, pictures
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     files = []
-    heads = [f'frequency{k + 1}_hz' for k in range(call.modes)]
     if call.campbell:
         joint, _, text = call.campbell.rpartition('=')
         try:
@@ -221,27 +220,29 @@ def _maps(
         with ProgressBar(label='turning') as bar:
             speeds = frequency_maps.campbell_diagram(
                 dyn, joint, np.linspace(0.0, highest, SPEEDS), q, call.modes, bar.update)
-        files += [folder / f'campbell.{call.format}', _write_table(
-            folder / 'campbell.csv', ['speed_rad_per_s', *heads],
-            np.column_stack((speeds.speeds, speeds.frequencies)))]
+        files += [folder / f'campbell.{call.format}', _write_frequencies(
+            folder / 'campbell.csv', ['speed_rad_per_s'], speeds.speeds, speeds.frequencies)]
         pictures.save_campbell(speeds, files[-2])
     if grid:
         with ProgressBar(label='mapping') as bar:
             poses = frequency_maps.pose_map(
                 dyn, grid, q, call.modes, call.frame, bar.update)
         places = np.stack(np.meshgrid(*poses.positions, indexing='ij'), axis=-1)
-        files += [folder / f'pose_map.{call.format}', _write_table(
-            folder / 'pose_map.csv', [*poses.names, *heads],
-            np.hstack((places.reshape(-1, len(poses.names)),
-                       poses.frequencies.reshape(-1, poses.frequencies.shape[-1]))))]
+        files += [folder / f'pose_map.{call.format}', _write_frequencies(
+            folder / 'pose_map.csv', poses.names, places, poses.frequencies)]
         pictures.save_pose_map(poses, files[-2])
     return files
 
 
-def _write_table(path: Path, heads: list[str], rows: np.ndarray) -> Path:
-    lines = [','.join(heads[:rows.shape[1]]),
-             *(','.join(f'{x:.10g}' for x in row) for row in rows)]
-    return write_text(path, '\n'.join(lines) + '\n')
+def _write_frequencies(
+    path: Path, names: Sequence[str], places: np.ndarray, frequencies: np.ndarray
+) -> Path:
+    import numpy as np
+
+    count = frequencies.shape[-1]
+    return write_table(
+        path, [*names, *(f'frequency{k + 1}_hz' for k in range(count))],
+        np.hstack((places.reshape(-1, len(names)), frequencies.reshape(-1, count))))
 
 
 def text(answer: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 
 from flexdyn_ros.cli.options import load, print_json
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, table
 
 _KINDS = ('mul', 'add', 'trig')
@@ -35,7 +36,6 @@ def run(call: argparse.Namespace) -> int:
     """Print the counts of each function."""
     from flexdyn_ros.codegen import generate
     from flexdyn_ros.codegen.tracing.functions import FUNCTIONS, functions_of, read_function
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     robot = load(call)
     # Derivatives by parameters are about parameters that the caller names.

@@ -21,8 +21,9 @@ import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_format, load, positive, print_json
-from flexdyn_ros.output_files import new_folder, write_text
+from flexdyn_ros.cli.options import add_format, add_out, load, positive, print_json
+from flexdyn_ros.output_files import new_folder, write_table, write_text
+from flexdyn_ros.progress import ProgressBar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,9 +34,7 @@ SUMMARY = 'a motion that excites the parameters of an arm'
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the subcommand."""
     add_format(parser)
-    parser.add_argument(
-        '-o', '--out', metavar='DIR', default='excitation',
-        help='folder of the results; created if missing (default: excitation)')
+    add_out(parser, 'excitation')
     parser.add_argument(
         '--period', metavar='S', type=positive, default=20.0,
         help='shortest duration [s]; longer where limits ask for it (default: 20)')
@@ -68,7 +67,6 @@ def run(call: argparse.Namespace) -> int:
     """Search, write the motion and print what it identifies."""
     from flexdyn_ros.identification.excitation import excite
     from flexdyn_ros.identification.workspace import Workspace
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
@@ -105,9 +103,7 @@ def _write_table(folder: Path, found: Any, t: np.ndarray) -> Path:
 
     kinds = ('', '/velocity', '/acceleration')
     heads = ['t', *(f'{name}{kind}' for kind in kinds for name in found.names)]
-    rows = np.column_stack([t, *found.at(t)])
-    lines = [','.join(heads), *(','.join(f'{x:.9g}' for x in row) for row in rows)]
-    return write_text(folder / 'excitation.csv', '\n'.join(lines) + '\n')
+    return write_table(folder / 'excitation.csv', heads, np.column_stack([t, *found.at(t)]))
 
 
 def _write_trajectory(folder: Path, found: Any, t: np.ndarray) -> Path:

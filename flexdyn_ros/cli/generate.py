@@ -25,6 +25,7 @@ from typing import Any, Mapping
 from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import new_folder, write_text
+from flexdyn_ros.progress import ProgressBar
 
 # What a caller of the library knows by another name.
 _OPTIONS = {'function': '--function', 'arguments': '--argument', 'name': '--name'}
@@ -73,7 +74,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(call: argparse.Namespace) -> int:
     """Write the files and print their paths."""
     from flexdyn_ros.codegen import generate
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     robot = load(call)
     if call.ros2_control:
@@ -106,7 +106,6 @@ def run(call: argparse.Namespace) -> int:
 def _write_package(call: argparse.Namespace, robot: Any) -> int:
     """Write the package for ros2_control and print the paths."""
     from flexdyn_ros.ros2_control import control_package
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     other = [
         each for each in call.arguments if each not in ('gravity', 'payload')

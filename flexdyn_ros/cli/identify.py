@@ -25,8 +25,9 @@ import math
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.cli.options import load, positive, print_json
+from flexdyn_ros.cli.options import add_out, load, positive, print_json
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, paint, table
 
 SUMMARY = 'parameters of an arm from recorded motions'
@@ -35,9 +36,7 @@ SUMMARY = 'parameters of an arm from recorded motions'
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the subcommand."""
     parser.add_argument('logs', metavar='LOG', nargs='+', help='CSV file, MCAP file or bag folder')
-    parser.add_argument(
-        '-o', '--out', metavar='DIR', default='identified',
-        help='folder of the results; created if missing (default: identified)')
+    add_out(parser, 'identified')
     parser.add_argument(
         '--gains', metavar='K', nargs='+', action='extend', default=[],
         help='gain from current to torque [N m/A | N/A], one a joint or joint=K')
@@ -80,7 +79,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.identification import identify
     from flexdyn_ros.identification.joint_sides import with_springs
     from flexdyn_ros.identification.recordings import read_motion
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     robot = load(call)
     names = robot.joint_names

@@ -19,10 +19,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from flexdyn_ros.cli.options import load, print_json
-from flexdyn_ros.cli.replay import MODELS, TERMS
+from flexdyn_ros.cli.options import add_torque_model, feed_forward, load, print_json
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.output_files import write_text
+from flexdyn_ros.output_files import write_table
+from flexdyn_ros.progress import ProgressBar
 
 SUMMARY = 'torques of a trajectory in a CSV file'
 
@@ -30,14 +30,7 @@ SUMMARY = 'torques of a trajectory in a CSV file'
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the subcommand."""
     parser.add_argument('trajectory', metavar='TRAJECTORY', help='CSV file [s, rad | m]')
-    parser.add_argument(
-        '--torque-model', choices=MODELS, default='rigid',
-        help='as the parameter torque_model of inverse_dynamics_node (default: rigid)',
-    )
-    parser.add_argument(
-        '--leave-out', metavar='TERM', nargs='+', choices=TERMS, action='extend', default=[],
-        help=f'terms that the torques omit: {", ".join(TERMS)}',
-    )
+    add_torque_model(parser, 'written torque')
     parser.add_argument(
         '-o', '--out', metavar='FILE', default='torques.csv',
         help='file of the torques (default: torques.csv)',
@@ -47,28 +40,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(call: argparse.Namespace) -> int:
     """Compute the torques, write them and print the largest."""
     from flexdyn_ros.nodes.torque.driven_joints import EffortLimits
-    from flexdyn_ros.nodes.torque.feed_forward import FeedForward
-    from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
     from flexdyn_ros.nodes.torque.trajectory_filler import TrajectoryFiller
-    from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
-    terms = TorqueTerms(**{name: name not in call.leave_out for name in TERMS})
-    feed_forward = FeedForward(Dynamics(robot), call.torque_model, terms)
-    trajectory = _read(call.trajectory, tuple(feed_forward.coordinates.places))
-    rest = feed_forward.coordinates.neutral_positions.copy()
-    filler = TrajectoryFiller(trajectory, feed_forward, EffortLimits.none, rest)
+    law = feed_forward(call, robot)
+    trajectory = _read(call.trajectory, tuple(law.coordinates.places))
+    rest = law.coordinates.neutral_positions.copy()
+    filler = TrajectoryFiller(trajectory, law, EffortLimits.none, rest)
     points = trajectory.points
     with ProgressBar(label='computing') as bar:
         for done in filler.steps():
             bar.update(done / len(points))
     torques = np.array([point.effort for point in points])
     heads = ['t', *(f'{name}/effort' for name in trajectory.joint_names)]
-    rows = np.column_stack([trajectory.t, torques])
-    lines = [','.join(heads), *(','.join(f'{x:.12g}' for x in row) for row in rows)]
-    file = write_text(call.out, '\n'.join(lines) + '\n')
+    file = write_table(call.out, heads, np.column_stack([trajectory.t, torques]))
     largest = dict(zip(trajectory.joint_names, np.abs(torques).max(axis=0).tolist()))
     if call.json:
         print_json({

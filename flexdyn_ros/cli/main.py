@@ -36,6 +36,7 @@ from flexdyn_ros.cli import (
 )
 from flexdyn_ros.cli.options import add_subcommand, is_xacro_argument
 from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
+from flexdyn_ros.progress import drawn_stages, ProgressBar
 from flexdyn_ros.terminal import paint, warn
 
 EXIT_MODEL = 1
@@ -45,7 +46,7 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
     check, info, modes, analyse, flex, simulate, plot, view, inverse_dynamics, generate,
-    count, identify, excite, replay, track_tip, update_modes, convert,
+    count, identify, excite, replay, track_tip, update_modes, convert, reduce, sweep,
 )
 
 _EPILOG = """\
@@ -71,7 +72,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     Returns:
         The exit code: 0, 1 (the model is wrong) or 2 (the call is wrong).
     """
-    return run_command(build_parser(), arguments)
+    with drawn_stages('reading'):
+        return run_command(build_parser(), arguments)
 
 
 def run_command(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) -> int:
@@ -133,8 +135,6 @@ def build_parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for module in _SUBCOMMANDS:
         add_subcommand(subparsers, module)
-    reduce.add_parser(subparsers)
-    sweep.add_parser(subparsers)
     demo.add_parser(subparsers)
     return parser
 
@@ -178,8 +178,6 @@ class _CompilingBars(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Draw what a record of `CompiledProgram` reports."""
-        from flexdyn_ros.simulation.progress import ProgressBar
-
         fraction = getattr(record, 'fraction', None)
         if fraction == 0.0:
             bar = ProgressBar(label=f'compiling {vars(record)["compiled"]}')

@@ -44,6 +44,7 @@ from typing import Any
 
 from flexdyn_ros.cli.options import load, named_values, print_json, with_units
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, table, warn
 
 _SHOWN_JOINTS = 8
@@ -77,7 +78,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.linearisation.equilibrium import static_equilibrium
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.simulation.configuration import ConfigurationMap
-    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.simulation.vibrations import analyse
 
     robot = load(call)

@@ -15,6 +15,7 @@ from typing import Any, Mapping, Optional, Sequence, TYPE_CHECKING
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.figures import FORMATS
 from flexdyn_ros.model.urdf.values import number
+from flexdyn_ros.progress import next_stage
 
 if TYPE_CHECKING:
     from flexdyn_ros.model.records.robot import Robot
@@ -30,9 +31,12 @@ _OPTIONS = {
 }
 # Those of `reduced`, which is imported only when a robot is read.
 REDUCED_FORMS = ('linearised', 'undeformed_kinetic_energy', 'first_order_rotations')
+# Those of `nodes.torque`: `feed_forward.MODES`, and the fields of `TorqueTerms`.
+_TORQUE_MODELS = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')
+_TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 _XACRO_ARGUMENT = re.compile(r'\w[\w.-]*:=.*', re.DOTALL)
 
-EXIT_CODES = """
+_EXIT_CODES = """
 exit codes: 0 fine, 1 the model is wrong, 2 the call is wrong
 """
 _XACRO = """
@@ -41,23 +45,37 @@ xacro:      words NAME:=VALUE, anywhere, are arguments of a xacro file, as in mo
 
 def add_subcommand(subparsers: Any, module: ModuleType) -> None:
     """
-    Add a subcommand that reads a robot description.
+    Add a subcommand.
 
     Args:
         subparsers: Where to add it.
         module: Its module: SUMMARY, a function `run` of the call, and a function `add_options` of
             the parser where it has options. Its docstring has a headline, the description, and
-            examples at the end.
+            examples at the end. READS_ROBOT is False where it reads no robot description.
     """
+    reads_robot = getattr(module, 'READS_ROBOT', True)
     text = (module.__doc__ or '').partition('\n\n')[2]
     description, _, examples = text.partition('Examples:\n')
     parser: argparse.ArgumentParser = subparsers.add_parser(
         module.__name__.rpartition('.')[2].replace('_', '-'),
         help=module.SUMMARY,
         description=description,
-        epilog=f'examples:\n{examples}{_XACRO}{EXIT_CODES}',
+        epilog=f'examples:\n{examples}{_XACRO * reads_robot}{_EXIT_CODES}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    if reads_robot:
+        _add_robot(parser)
+    parser.add_argument(
+        '--debug', action='store_true', help='print the traceback of an error'
+    )
+    if hasattr(module, 'add_options'):
+        module.add_options(parser)
+    add_json(parser)
+    parser.set_defaults(run=module.run)
+
+
+def _add_robot(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a robot description."""
     parser.add_argument(
         'urdf', metavar='URDF',
         help='URDF or xacro file, package:// address, or - for URDF text on stdin',
@@ -74,13 +92,7 @@ def add_subcommand(subparsers: Any, module: ModuleType) -> None:
         '--form', choices=REDUCED_FORMS,
         help='reduced equations for all links with mode shapes, see docs/reduced_forms.md',
     )
-    parser.add_argument(
-        '--debug', action='store_true', help='print the traceback of an error'
-    )
-    if hasattr(module, 'add_options'):
-        module.add_options(parser)
-    add_json(parser)
-    parser.set_defaults(xacro_arguments=[], run=module.run)
+    parser.set_defaults(xacro_arguments=[])
 
 
 def is_xacro_argument(word: str) -> bool:
@@ -102,6 +114,57 @@ def add_package(parser: argparse.ArgumentParser) -> None:
         help='folder of the ROS package NAME, where package:// addresses of meshes look first; '
         'may be repeated',
     )
+
+
+def add_out(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add --out with its default."""
+    parser.add_argument(
+        '-o', '--out', metavar='DIR', default=default,
+        help=f'folder of the results; created if missing (default: {default})')
+
+
+def add_gains(parser: argparse.ArgumentParser) -> None:
+    """Add --kp and --kd of joint controllers."""
+    for option, what in (('--kp', 'position errors [SI]: N m/rad, N/m'),
+                         ('--kd', 'velocity errors [SI]: N m s/rad, N s/m')):
+        parser.add_argument(
+            option, metavar='GAIN', type=positive, nargs='+',
+            help=f'gains of joint controllers on {what}, one or one a driven joint')
+
+
+def gains(call: argparse.Namespace, driven: int) -> Optional[tuple[list[float], list[float]]]:
+    """Return kp and kd of each driven joint, or None where a call has none."""
+    if (call.kp is None) != (call.kd is None):
+        raise ArgumentError('--kp', 'and --kd come together: give both')
+    if call.kp is None:
+        return None
+    for option, values in (('--kp', call.kp), ('--kd', call.kd)):
+        if len(values) not in (1, driven):
+            raise ArgumentError(option, f'has {len(values)} numbers, expected 1 or {driven}')
+    kp, kd = (each * driven if len(each) == 1 else each for each in (call.kp, call.kd))
+    return kp, kd
+
+
+def add_torque_model(parser: argparse.ArgumentParser, which: str) -> None:
+    """Add --torque-model and --leave-out; `which` torque omits the terms."""
+    parser.add_argument(
+        '--torque-model', choices=_TORQUE_MODELS, default='rigid',
+        help='as the parameter torque_model of inverse_dynamics_node (default: rigid)',
+    )
+    parser.add_argument(
+        '--leave-out', metavar='TERM', nargs='+', choices=_TERMS, action='extend', default=[],
+        help=f'terms that the {which} omits: {", ".join(_TERMS)}',
+    )
+
+
+def feed_forward(call: argparse.Namespace, robot: 'Robot', side: str = 'motor') -> Any:
+    """Return the torques of a call as inverse_dynamics_node computes them, see `FeedForward`."""
+    from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+    from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
+    from flexdyn_ros.robot_dynamics import Dynamics
+
+    terms = TorqueTerms(**{name: name not in call.leave_out for name in _TERMS})
+    return FeedForward(Dynamics(robot), call.torque_model, terms, side)
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
@@ -126,6 +189,7 @@ def load(call: argparse.Namespace) -> 'Robot':
             extension=call.extension or None,
             xacro_arguments=_xacro_arguments(call.xacro_arguments),
         )
+        next_stage('computing')
         return robot if call.form is None else reduced(robot, call.form)
     except ArgumentError as error:
         raise ArgumentError(_OPTIONS.get(error.argument, error.argument), error.problem) from error

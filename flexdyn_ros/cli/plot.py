@@ -37,6 +37,7 @@ from flexdyn_ros.cli.options import add_format, load, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.output_files import new_folder
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import warn
 
 SUMMARY = 'plots of a simulated motion: torques by terms, energy, spectrum and others'
@@ -71,7 +72,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.figures import save
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.simulation.motion_plots import require_same_robot
-    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.simulation.record import load_npz
 
     dyn = Dynamics(load(call))

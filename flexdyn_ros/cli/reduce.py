@@ -41,9 +41,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json, EXIT_CODES, print_json
+from flexdyn_ros.cli.options import print_json
 from flexdyn_ros.cli.reduce_geometry import add_geometry, convergence_line, reduced_solid
 from flexdyn_ros.errors import ArgumentError, ModelError
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, table
 
 if TYPE_CHECKING:
@@ -55,15 +56,12 @@ _ADVICE = 'docs/modal_files.md describes the formats'
 _UNITS = ('m-kg-s', 'mm-t-s', 'mm-kg-ms', 'mm-kg-s', 'in-lbf-s')
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    _, _, text = __doc__.partition('\n\n')
-    description, _, examples = text.partition('Examples:\n')
-    parser = subparsers.add_parser(
-        'reduce', help='file of modes from finite elements, or from another file of modes',
-        description=description, epilog=f'examples:\n{examples}{EXIT_CODES}',
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+SUMMARY = 'file of modes from finite elements, or from another file of modes'
+READS_ROBOT = False
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     for name in _MATRICES:
         what = 'numbers and positions of the nodes' if name == 'nodes' else f'{name} matrix'
         parser.add_argument(f'--{name}', metavar='FILE', type=Path, help=what)
@@ -89,15 +87,11 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--modal', metavar='FILE', type=Path, help='file of modes to convert')
     parser.add_argument('--plot', metavar='FILE', help='picture of the modes, PNG or SVG')
     parser.add_argument('-o', '--output', metavar='FILE', required=True, help='file to write')
-    parser.add_argument('--debug', action='store_true', help='print the traceback of an error')
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:
     """Write the file; print mass, centre of mass and frequencies."""
     from flexdyn_ros.model.modal.files import write_arrays
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     convergence: dict[str, Any] = {}
     with ProgressBar(label='reducing'):

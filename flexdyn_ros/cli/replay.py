@@ -18,16 +18,21 @@ import argparse
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import load, positive, print_json
+from flexdyn_ros.cli.options import (
+    add_out,
+    add_torque_model,
+    feed_forward,
+    load,
+    positive,
+    print_json,
+)
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.output_files import new_folder
+from flexdyn_ros.output_files import new_folder, write_table
 from flexdyn_ros.terminal import table, warn
 
 if TYPE_CHECKING:
     from flexdyn_ros.cli.replayed import ReplayedTorques
 
-MODELS = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')  # `feed_forward.MODES`
-TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 SLOPES = (0.5, 2.0)  # of measured over computed torque, beyond which a model is doubtful
 SUMMARY = 'computed against measured torques of a bag'
 
@@ -39,14 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '--topic', metavar='TOPIC',
         help='topic of sensor_msgs/JointState (default: the only one in the bag)',
     )
-    parser.add_argument(
-        '--torque-model', choices=MODELS, default='rigid',
-        help='as the parameter torque_model of inverse_dynamics_node (default: rigid)',
-    )
-    parser.add_argument(
-        '--leave-out', metavar='TERM', nargs='+', choices=TERMS, action='extend', default=[],
-        help=f'terms that the measured torque omits: {", ".join(TERMS)}',
-    )
+    add_torque_model(parser, 'measured torque')
     parser.add_argument(
         '--measured-side', choices=('motor', 'link'), default='motor',
         help='side of elastic joints that joint states carry (default: motor)',
@@ -55,10 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '--cutoff', metavar='HZ', type=positive, default=10.0,
         help='cut-off frequency of the filter on derivatives [Hz] (default: 10)',
     )
-    parser.add_argument(
-        '--out', metavar='DIR', default='replay',
-        help='folder of the results; created if missing (default: replay)',
-    )
+    add_out(parser, 'replay')
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
 
 
@@ -66,22 +61,16 @@ def run(call: argparse.Namespace) -> int:
     """Compute, compare, write the results and print where they are."""
     from flexdyn_ros.cli.replayed import compare
     from flexdyn_ros.identification.bag import read_joint_states
-    from flexdyn_ros.nodes.torque.feed_forward import FeedForward
-    from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
-    from flexdyn_ros.robot_dynamics import Dynamics
 
-    robot = load(call)
-    terms = TorqueTerms(**{name: name not in call.leave_out for name in TERMS})
-    feed_forward = FeedForward(
-        Dynamics(robot), call.torque_model, terms, call.measured_side)
-    coordinates = feed_forward.coordinates
-    if coordinates.multi_dof or feed_forward.base.follows:
+    torques = feed_forward(call, load(call), call.measured_side)
+    coordinates = torques.coordinates
+    if coordinates.multi_dof or torques.base.follows:
         raise FlexdynError(
             'flexdyn replay reads joint_states alone. It does not support floating and planar '
             'joints, quaternions and loops yet. Play the bag into inverse_dynamics_node.')
     recording = read_joint_states(
         call.bag, tuple(coordinates.places), coordinates.preferred_names, call.topic)
-    comparison = compare(recording, feed_forward, call.cutoff)
+    comparison = compare(recording, torques, call.cutoff)
     folder = new_folder(call.out)
     files = [_write_table(folder, comparison)]
     if not call.no_plots:
@@ -124,14 +113,11 @@ def _write_table(folder: Path, comparison: ReplayedTorques) -> Path:
     """Write times, computed and measured torques."""
     import numpy as np
 
-    file = folder / 'torques.csv'
     recording = comparison.recording
     names = [f'{name}/{kind}' for kind in ('computed', 'measured') for name in recording.names]
-    np.savetxt(
-        file, np.column_stack((recording.t, comparison.computed, recording.effort)), '%.9g', ',',
-        header=','.join(['t', *names]), comments='', encoding='utf-8',
-    )
-    return file
+    return write_table(
+        folder / 'torques.csv', ['t', *names],
+        np.column_stack((recording.t, comparison.computed, recording.effort)))
 
 
 def _draw(folder: Path, comparison: ReplayedTorques) -> list[Path]:

@@ -38,14 +38,15 @@ from flexdyn_ros.cli.options import (
 from flexdyn_ros.cli.simulate_scenario import is_scenario, run_scenario
 from flexdyn_ros.cli.simulation_results import (
     further_files,
-    keep_motion,
+    kept_motion,
     print_summary,
     shown_imbalance,
     summarise,
     write_files,
 )
-from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import new_folder
+from flexdyn_ros.progress import ProgressBar
 
 # Those of `simulate`, which is imported only when it runs.
 METHODS = (
@@ -143,7 +144,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
     from flexdyn_ros.simulation.method_choice import choose
-    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
@@ -173,13 +173,11 @@ def run(call: argparse.Namespace) -> int:
     further = further_files(call, dyn, description_folder(call))
     start = time.perf_counter()
     try:
-        trajectory = _motion(call, dyn, (q0, qd0, torque), dt, method, base)
-    except (KeyboardInterrupt, FlexdynError) as error:
-        event = 'interrupt' if isinstance(error, KeyboardInterrupt) else 'error'
-        if isinstance(error, SimulationDiverged):
-            event, too_large = 'divergence', dt > (error.step_limit or np.inf)
-            error.exit_code = 2 if too_large else 1  # type: ignore[attr-defined]
-        keep_motion(error, folder, f'the {event}')
+        with kept_motion(folder):
+            trajectory = _motion(call, dyn, (q0, qd0, torque), dt, method, base)
+    except SimulationDiverged as error:
+        too_large = dt > (error.step_limit or np.inf)
+        error.exit_code = 2 if too_large else 1  # type: ignore[attr-defined]
         raise
     wall = time.perf_counter() - start
     files = write_files(trajectory, folder, not call.no_plots, further=further)
@@ -197,7 +195,6 @@ def _motion(
 ) -> Any:
     """Return the motion from configuration and velocity under a torque, the entries of start."""
     from flexdyn_ros.simulation import simulate
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     q0, qd0, torque = start
     if call.modes == 'dynamic':

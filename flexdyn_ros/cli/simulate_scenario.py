@@ -10,14 +10,15 @@ from typing import Any
 from flexdyn_ros.cli.options import print_json
 from flexdyn_ros.cli.simulation_results import (
     further_files,
-    keep_motion,
+    kept_motion,
     print_summary,
     shown_imbalance,
     summarise,
     write_files,
 )
-from flexdyn_ros.errors import ArgumentError, FlexdynError
-from flexdyn_ros.output_files import new_folder, write_text
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.output_files import new_folder, write_table
+from flexdyn_ros.progress import ProgressBar
 
 ENDINGS = ('.yaml', '.yml')
 
@@ -31,20 +32,14 @@ def run_scenario(call: argparse.Namespace) -> int:
     """Run the scenario of a call; return the exit code."""
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.scenario import load, run
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     scenario = load(call.urdf, _changes(call))
     outputs = scenario.data['outputs']
     further = further_files(
         call, Dynamics(scenario.robot), Path(scenario.data['robot']).parent)
-    try:
-        folder = new_folder(call.out or outputs['folder'] or scenario.name)
-        with shown_imbalance(), ProgressBar(label='simulating') as bar:
-            found = run(scenario, bar.update)
-    except (KeyboardInterrupt, FlexdynError) as error:
-        event = 'interrupt' if isinstance(error, KeyboardInterrupt) else 'error'
-        keep_motion(error, folder, f'the {event}')
-        raise
+    folder = new_folder(call.out or outputs['folder'] or scenario.name)
+    with kept_motion(folder), shown_imbalance(), ProgressBar(label='simulating') as bar:
+        found = run(scenario, bar.update)
     files = write_files(
         found.motion, folder, plots=outputs['plots'] and not call.no_plots, csv=outputs['csv'],
         npz=outputs['npz'], references=found.references, frames=found.frames,
@@ -69,9 +64,7 @@ def _write_frames(file: Path, found: Any) -> Path:
     import numpy as np
 
     heads = ['t', *(f'{name}/{axis}' for name in found.frames for axis in 'xyz')]
-    rows = np.column_stack([found.motion.t, *found.frames.values()])
-    lines = [','.join(heads), *(','.join(f'{x:.12g}' for x in row) for row in rows)]
-    return write_text(file, '\n'.join(lines) + '\n')
+    return write_table(file, heads, np.column_stack([found.motion.t, *found.frames.values()]))
 
 
 def _changes(call: argparse.Namespace) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Sequence, TYPE_CHECKING
 import warnings
 
-from flexdyn_ros.errors import FileNotWritten
+from flexdyn_ros.errors import FileNotWritten, FlexdynError
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
@@ -61,13 +62,22 @@ def further_files(call: argparse.Namespace, dyn: Any, start: Optional[Path]) -> 
     return found
 
 
-def keep_motion(error: BaseException, folder: Path, event: str) -> None:
-    """Write the motion that an error carries, if it has any."""
-    motion = getattr(error, 'trajectory', None)
-    if motion is not None and len(motion):
-        write_files(motion, folder, plots=False)
-        warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}; '
-             'draw it by flexdyn plot')
+@contextmanager
+def kept_motion(folder: Path) -> Iterator[None]:
+    """Write the motion that an error or an interrupt carries, if it has any."""
+    from flexdyn_ros.simulation import SimulationDiverged
+
+    try:
+        yield
+    except (KeyboardInterrupt, FlexdynError) as error:
+        motion = getattr(error, 'trajectory', None)
+        if motion is not None and len(motion):
+            write_files(motion, folder, plots=False)
+            event = 'divergence' if isinstance(error, SimulationDiverged) else (
+                'interrupt' if isinstance(error, KeyboardInterrupt) else 'error')
+            warn(f'the motion before the {event}, {motion.t[-1]:.6g} s of it, is in {folder}; '
+                 'draw it by flexdyn plot')
+        raise
 
 
 def write_files(
@@ -75,8 +85,6 @@ def write_files(
     references: Any = None, frames: Any = None, further: Sequence[Write] = (),
 ) -> list[Path]:
     """Write the files; one that cannot be written does not keep the other from its place."""
-    from flexdyn_ros.simulation.progress import ProgressBar
-
     files, failed = [], None
     # The smaller file first: a disk that is nearly full may still take it.
     for wanted, write, name in (

@@ -17,21 +17,18 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
 
-from flexdyn_ros.cli.options import add_format, add_json, count, EXIT_CODES, print_json
+from flexdyn_ros.cli.options import add_format, add_out, count, print_json
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_folder
+from flexdyn_ros.progress import ProgressBar
+
+SUMMARY = 'a scenario over a grid or samples of its values: one table, one picture'
+READS_ROBOT = False
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    _, _, text = __doc__.partition('\n\n')
-    description, _, examples = text.partition('Examples:\n')
-    parser = subparsers.add_parser(
-        'sweep', help='a scenario over a grid or samples of its values: one table, one picture',
-        description=description, epilog=f'examples:\n{examples}{EXIT_CODES}',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument('scenario', metavar='SCENARIO', help='YAML file, see docs/scenarios.md')
     parser.add_argument(
         '--over', metavar='KEY=VALUES', action='append', required=True,
@@ -52,12 +49,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--plot', metavar='COLUMN', nargs='+', help='columns to draw (default: the first ones)')
     add_format(parser)
-    parser.add_argument(
-        '-o', '--out', metavar='DIR', default='sweep',
-        help='folder of the results; created if missing (default: sweep)')
-    parser.add_argument('--debug', action='store_true', help='print the traceback of an error')
-    add_json(parser)
-    parser.set_defaults(run=run)
+    add_out(parser, 'sweep')
 
 
 def run(call: argparse.Namespace) -> int:
@@ -65,7 +57,6 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.cli.simulate_scenario import changed_values
     from flexdyn_ros.scenario.sweep import parsed_axis, Sweep, sweep_rows
     from flexdyn_ros.scenario.sweep_table import save_sweep_plot, write_table
-    from flexdyn_ros.simulation.progress import ProgressBar
 
     axes = [parsed_axis(text) for text in call.over]
     for text, axis in zip(call.over, axes):

@@ -16,14 +16,20 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, Optional
 
-from flexdyn_ros.cli.options import add_format, load, named_values, positive, print_json
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.output_files import new_folder, write_text
-
-if TYPE_CHECKING:
-    import numpy as np
+from flexdyn_ros.cli.options import (
+    add_format,
+    add_gains,
+    add_out,
+    gains,
+    load,
+    named_values,
+    positive,
+    print_json,
+)
+from flexdyn_ros.output_files import new_folder, write_table, write_text
+from flexdyn_ros.progress import ProgressBar
 
 SUMMARY = 'torques for a path of the tip, by stable inversion'
 # Those of `tip_tracking.comparison`, which is imported only when it runs.
@@ -49,29 +55,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--dt', metavar='DT', type=positive, default=1e-3,
         help='distance of the samples [s] (default: 0.001)')
-    for option, what in (('--kp', 'position errors [SI]: N m/rad, N/m'),
-                         ('--kd', 'velocity errors [SI]: N m s/rad, N s/m')):
-        parser.add_argument(
-            option, metavar='GAIN', type=positive, nargs='+',
-            help=f'gains on {what}, one or one a driven joint; they start the comparison')
+    add_gains(parser)
     parser.add_argument(
         '--methods', nargs='+', choices=METHODS, default=METHODS,
-        help='feed-forward methods to compare (default: all)')
+        help='feed-forward methods to compare, where --kp and --kd are given (default: all)')
     add_format(parser)
-    parser.add_argument(
-        '-o', '--out', metavar='DIR', default='tip_motion',
-        help='folder of the results; created if missing (default: tip_motion)')
+    add_out(parser, 'tip_motion')
 
 
 def run(call: argparse.Namespace) -> int:
     """Invert, compare, write and print."""
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.tip_tracking import stable_inversion, TipPath
+    from flexdyn_ros.tip_tracking.comparison import compare
 
     robot = load(call)
-    if (call.kp is None) != (call.kd is None):
-        raise ArgumentError('--kp', 'and --kd come together: give both')
+    control = gains(call, len(robot.actuated_coordinates))
     rest = robot.neutral_configuration()
     ends = [named_values(words, robot.joint_names, rest[:robot.n_joints], option)
             for words, option in ((call.start, '--start'), (call.end, '--end'))]
@@ -82,10 +81,15 @@ def run(call: argparse.Namespace) -> int:
             dyn, call.frame, start, end, call.duration, call.outputs, call.smoothness)
         folder = new_folder(call.out)
         motion = stable_inversion(dyn, path, call.dt, progress=bar.update)
-        files = [_write_motion(folder, robot, motion), _write_zeros(folder, motion)]
+        files = [_write_motion(folder, robot, motion), write_table(
+            folder / 'zeros.csv', ['t', 'real', 'imaginary'],
+            [(t, x.real, x.imag) for t, each in zip(motion.zero_times, motion.zeros)
+             for x in each])]
     results: tuple[Any, ...] = ()
-    if call.kp is not None:
-        results = _compare(call, dyn, path)
+    if control is not None:
+        with ProgressBar(label='comparing') as bar:
+            results = compare(
+                dyn, path, *control, call.methods, dt=call.dt, progress=bar.update)
         files += [_write_comparison(folder, results), _draw(
             folder / f'tip_error.{call.format}', results, path.duration)]
     summary = {
@@ -99,19 +103,6 @@ def run(call: argparse.Namespace) -> int:
     else:
         _print(robot.name, path, motion, results, folder)
     return 0
-
-
-def _compare(call: argparse.Namespace, dyn: Any, path: Any) -> tuple[Any, ...]:
-    from flexdyn_ros.simulation.progress import ProgressBar
-    from flexdyn_ros.tip_tracking.comparison import compare
-
-    driven = len(path.outputs)
-    for option, gains in (('--kp', call.kp), ('--kd', call.kd)):
-        if len(gains) not in (1, driven):
-            raise ArgumentError(option, f'has {len(gains)} numbers, expected 1 or {driven}')
-    with ProgressBar(label='comparing') as bar:
-        return compare(
-            dyn, path, call.kp, call.kd, call.methods, dt=call.dt, progress=bar.update)
 
 
 def _row(result: Any) -> dict[str, Any]:
@@ -130,20 +121,7 @@ def _write_motion(folder: Path, robot: Any, motion: Any) -> Path:
              *(f'{name}/effort' for name in robot.joint_names)]
     rows = np.column_stack(
         [motion.t, motion.q, motion.qd, motion.tau[:, :robot.n_joints]])
-    return _write_table(folder / 'tip_motion.csv', heads, rows)
-
-
-def _write_zeros(folder: Path, motion: Any) -> Path:
-    import numpy as np
-
-    rows = [(t, x.real, x.imag) for t, each in zip(motion.zero_times, motion.zeros) for x in each]
-    return _write_table(
-        folder / 'zeros.csv', ['t', 'real', 'imaginary'], np.array(rows).reshape(-1, 3))
-
-
-def _write_table(path: Path, heads: list[str], rows: np.ndarray) -> Path:
-    lines = [','.join(heads), *(','.join(f'{x:.12g}' for x in row) for row in rows)]
-    return write_text(path, '\n'.join(lines) + '\n')
+    return write_table(folder / 'tip_motion.csv', heads, rows)
 
 
 def _write_comparison(folder: Path, results: tuple[Any, ...]) -> Path:

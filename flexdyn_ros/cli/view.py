@@ -20,6 +20,7 @@ import sys
 
 from flexdyn_ros.cli.options import add_package, description_folder, load, positive, print_json
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.progress import ProgressBar
 
 SUMMARY = 'the arm in a browser: joints, modes, vibrations, deflection, motions'
 
@@ -53,7 +54,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(call: argparse.Namespace) -> int:
     """Serve the page until interrupted."""
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.simulation.record import load_npz
     from flexdyn_ros.visualization.browser_view import BrowserView, viser
     from flexdyn_ros.visualization.scene import Scene

@@ -22,11 +22,12 @@ from flexdyn_ros.demo.plan import COMPARISON, CONTROLS, DemoRun, ROBOTS
 from flexdyn_ros.demo.report import demo_report, summary_lines
 from flexdyn_ros.demo.supervisor import Interrupted, RunFailed, RunSupervisor
 from flexdyn_ros.model.urdf.values import number, whole_number
+from flexdyn_ros.progress import ProgressBar
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 SHORTEST = 0.1  # [s]
-REPEAT = 10.0  # real time between two lines of progress [s]
+REPEAT = 10.0  # real time between two lines of progress where no bar is drawn [s]
 
 
 def run(words: Sequence[str]) -> int:
@@ -129,7 +130,7 @@ def _run(options: argparse.Namespace, folder: Path, stop: threading.Event) -> in
         raise Interrupted
     print('Comparing the tips and drawing the pictures ...', flush=True)
     parts = [(part, key) for part in ('tip_comparison', 'pictures') for key in options.robots]
-    with ThreadPoolExecutor(workers) as pool:
+    with ProgressBar(label='drawing'), ThreadPoolExecutor(workers) as pool:
         printed = list(pool.map(lambda part: _part(folder, *part), parts))
     tips = [row for text in printed[:len(options.robots)] for row in json.loads(text)]
     pictures = [name for text in printed[len(options.robots):] for name in text.splitlines()]
@@ -163,13 +164,14 @@ def _execute(supervisors: Sequence[RunSupervisor], workers: int) -> None:
     """Run all; the first that fails stops the others, and its error is raised."""
     shown = began = time.monotonic()
     total = sum(item.run.duration for item in supervisors)
-    with ThreadPoolExecutor(workers) as pool:
+    with ProgressBar(label='simulating') as bar, ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(supervisor.execute) for supervisor in supervisors]
         while not all(future.done() for future in futures):
             time.sleep(0.1)
-            if time.monotonic() - shown > REPEAT:
+            part = sum(item.simulated for item in supervisors) / total
+            bar.update(part)
+            if not bar.shown and time.monotonic() - shown > REPEAT:
                 shown = time.monotonic()
-                part = sum(item.simulated for item in supervisors) / total
                 print(f'{shown - began:4.0f} s  {100.0 * part:3.0f} % simulated', flush=True)
     problems = [future.exception() for future in futures if future.exception()]
     failed = [problem for problem in problems if not isinstance(problem, Interrupted)]

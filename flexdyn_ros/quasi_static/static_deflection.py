@@ -14,7 +14,6 @@ from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
-from scipy.optimize import brentq
 
 # Deflections below this size need not be resolved further [m | rad].
 SMALLEST_DEFLECTION = 1e-6
@@ -97,6 +96,8 @@ class Backlash:
         return delta
 
     def _deflection(self, mode: int, load: float) -> float:
+        from scipy.optimize import brentq  # few arms have such springs, and its import is slow
+
         if load == 0.0:
             return 0.0
         sign = np.sign(load)

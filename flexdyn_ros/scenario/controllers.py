@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from flexdyn_ros.identification.recordings import find_signal, read_signals
 from flexdyn_ros.scenario.document import CheckedSection
 from flexdyn_ros.scenario.trajectories import (
     MOST_JUMPS,
+    read_columns,
     rows_over_time,
     ScenarioTrajectory,
 )
@@ -64,9 +64,7 @@ class ScenarioController:
 
     def __init__(self, section: CheckedSection, setting: ControlSetting):
         self.section, robot = section, setting.robot
-        self.names = tuple(section['joints'] or setting.start)
-        for name in self.names:
-            section.known('joints', name, tuple(setting.start), 'driven joint')
+        self.names = section.chosen('joints', tuple(setting.start), 'driven joint')
         self.of_v = np.array([robot.coordinate_names.index(n) for n in self.names], dtype=int)
         self.gravity: Optional[np.ndarray] = None
         self.model: Any = None
@@ -274,14 +272,12 @@ def _torque(controller: ScenarioController, setting: ControlSetting) -> TorqueLa
     if section['points']:
         t, tau = rows_over_time(section, 'torques', names, 'coordinate', rest)
     elif section['file']:
-        with (section.place / 'file').errors():
-            t, signals = read_signals(section['file'])
-        columns = {name: find_signal(signals, 'tau', name) for name in names}
-        if all(column is None for column in columns.values()):
+        t, _, (columns,) = read_columns(section, names, ('tau',))
+        if all(column is None for column in columns):
             raise section.error(
                 'file', f'is {section["file"]}, expected a column <joint>/effort')
         tau = np.column_stack([
-            np.zeros(len(t)) if column is None else column for column in columns.values()])
+            np.zeros(len(t)) if column is None else column for column in columns])
     elif section['constant']:
         t, tau = np.zeros(1), rest[np.newaxis]
     else:

@@ -6,12 +6,17 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+import re
 from types import MappingProxyType
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 from flexdyn_ros.errors import ArgumentError, did_you_mean, FlexdynError
 import numpy as np
 import yaml
+
+_MOST_LEVELS = 40  # of sections in each other; an alias in its own section has no end
+_LONGEST_SHOWN = 80  # characters of a value in an error
+_WORDS = {'None': 'null', 'True': 'true', 'False': 'false'}
 
 
 class ScenarioError(FlexdynError):
@@ -78,7 +83,7 @@ class DocumentPlace:
 
         Args:
             kinds: Errors that are turned.
-            keys: Of a section, the key of each argument of the library.
+            keys: Of a section, the key of each argument of the library, also in the problem.
         """
         try:
             yield
@@ -87,7 +92,7 @@ class DocumentPlace:
         except kinds as error:
             if isinstance(error, ArgumentError):
                 place = self / keys[error.argument] if error.argument in keys else self
-                found = place.error(error.problem)
+                found = place.error(_in_yaml(error.problem, keys))
             else:
                 found = self.error(str(error))
             if hasattr(error, 'trajectory'):
@@ -110,6 +115,15 @@ class CheckedSection(dict):
     def error(self, key: str, problem: str, advice: str = '') -> ScenarioError:
         """Return an error about one of its values."""
         return (self.place / key).error(problem, advice)
+
+    def chosen(self, key: str, names: Sequence[str], kind: str) -> tuple[str, ...]:
+        """Return those of the names that are written, all where none is; each comes once."""
+        found = tuple(self[key])
+        for k, name in enumerate(found):
+            self.known(key, name, names, kind)
+            if name in found[:k]:
+                raise self.error(key, f'names "{name}" twice', 'Keep one of them.')
+        return found or tuple(names)
 
     def known(self, key: str, name: Any, names: Sequence[str], kind: str) -> int:
         """Return the place of a name among names, or raise an error that names the nearest."""
@@ -160,19 +174,21 @@ def read_document(text: str, file: str) -> tuple[Any, DocumentPlace]:
     Raises:
         ScenarioError: It is no YAML, or has a key twice.
     """
-    loader = yaml.SafeLoader(text)
     lines: dict[tuple[str, ...], int] = {}
     try:
+        loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         value = None if node is None else _value(loader, node, (), lines, file)
+    except yaml.reader.ReaderError as error:
+        raise ScenarioError(
+            f'is no YAML: {error.reason}', file, text.count('\n', 0, error.position) + 1,
+            advice='Remove the character.') from None
     except yaml.YAMLError as error:
         mark = getattr(error, 'problem_mark', None)
         raise ScenarioError(
             f'is no YAML: {getattr(error, "problem", None) or error}', file,
             mark.line + 1 if mark else None, advice='Check indentation, colons and quotes.',
         ) from None
-    finally:
-        loader.dispose()
     return value, DocumentPlace(file, lines)
 
 
@@ -191,15 +207,25 @@ def _value(
     loader: Any, node: yaml.Node, path: tuple[str, ...], lines: dict[tuple[str, ...], int],
     file: str,
 ) -> Any:
-    lines[path] = node.start_mark.line + 1
+    lines[path] = line = node.start_mark.line + 1
+    if len(path) > _MOST_LEVELS:
+        raise ScenarioError('has no end', file, line, '.'.join(path[:2]), 'Write it in full.')
     if isinstance(node, yaml.SequenceNode):
         return [_value(loader, each, (*path, str(k)), lines, file)
                 for k, each in enumerate(node.value)]
     if not isinstance(node, yaml.MappingNode):
-        return loader.construct_object(node)
+        try:
+            return loader.construct_object(node)
+        except (ValueError, KeyError):  # as of a date, or of !!float and !!bool
+            raise ScenarioError(
+                f'is "{node.value}", which is no value of YAML', file, line, '.'.join(path),
+                'Write a number, or a word in quotes.') from None
     own: dict[str, int] = {}
     for key, _ in node.value:
         line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            raise ScenarioError(
+                'has a key that is no word', file, line, '.'.join(path), 'Write a name.')
         if key.value in own and key.value != '<<':
             raise ScenarioError(
                 f'stands twice, in lines {own[key.value]} and {line}', file, line,
@@ -212,3 +238,19 @@ def _value(
         found[name] = _value(loader, each, (*path, name), lines, file)
         lines[path + (name,)] = key.start_mark.line + 1
     return found
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f'{text[:_LONGEST_SHOWN - 3]}...'
+
+
+def _in_yaml(text: str, keys: Mapping[str, str]) -> str:
+    """Return a text about arguments, dt or dt=None, by their keys, step or step: null."""
+    if not keys:
+        return text
+    return re.sub(
+        rf'\b({"|".join(keys)})\b(?:="?(\w+)"?)?',
+        lambda found: ': '.join(
+            filter(None, (keys[found[1]], _WORDS.get(found[2], found[2])))), text)

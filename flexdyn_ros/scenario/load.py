@@ -10,7 +10,13 @@ from typing import Any, Mapping, Optional, Union
 from flexdyn_ros.errors import ArgumentError, did_you_mean, UnknownName
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.scenario.document import CheckedSection, DocumentPlace, read_file, ScenarioError
+from flexdyn_ros.scenario.document import (
+    CheckedSection,
+    DocumentPlace,
+    read_file,
+    ScenarioError,
+    shown,
+)
 from flexdyn_ros.scenario.schema import SCENARIO
 
 
@@ -39,6 +45,8 @@ class Scenario:
             ScenarioError: It differs from the schema.
         """
         self._document, self._place = document, place
+        if not isinstance(document or {}, Mapping):
+            SCENARIO.checked(document, place)  # raises the error before that of a change
         for key, value in (changes or {}).items():
             path = key.split('.')
             _refuse_new_name(document, path, key)
@@ -119,7 +127,7 @@ def _changed(document: Any, path: list[str], value: Any, key: str) -> Any:
         found[int(name)] = _changed(found[int(name)], rest, value, key)
         return found
     if document is not None and not isinstance(document, Mapping):
-        raise ScenarioError(f'has no "{name}" below {document!r}', key=key,
+        raise ScenarioError(f'has no "{name}" below {shown(document)}', key=key,
                             advice='Name a key of a section.')
     below = dict(document or {})
     below[name] = _changed(below.get(name), rest, value, key)

@@ -11,6 +11,7 @@ from typing import Any, Optional
 import warnings
 
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.progress import Progress, ProgressBar
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.scenario.controllers import ControlSetting, JUMP, ScenarioController
 from flexdyn_ros.scenario.document import CheckedSection
@@ -25,13 +26,15 @@ from flexdyn_ros.simulation.energy_balance import EnergyNotKept, find_imbalance
 from flexdyn_ros.simulation.integrate import ENERGY_TOLERANCE, simulate
 from flexdyn_ros.simulation.joint_motions import sampled, shifted
 from flexdyn_ros.simulation.method_choice import choose
-from flexdyn_ros.simulation.progress import Progress, ProgressBar
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
-# Keys of `simulation` that are arguments of `simulate`.
-_KEYS = {'dt': 'step', **{name: name for name in ('method', 'rtol', 'atol', 'stops', 'drift')}}
+# Keys that are arguments of `simulate`.
+_KEYS = {
+    'dt': 'step', 't_end': 'duration', 'sample_every': 'outputs.every',
+    **{name: name for name in ('method', 'rtol', 'atol', 'stops', 'drift', 'force')},
+}
 
 
 def run(scenario: Scenario, progress: Progress = None) -> ScenarioRun:

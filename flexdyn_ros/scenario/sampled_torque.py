@@ -12,6 +12,7 @@ import numpy as np
 _NANOSECONDS = 1e9
 # Shortest time for which torques are held, part of the shortest period.
 _FINEST = 1000
+_LONGEST = 1e6  # period or delay [s]
 
 
 class ContinuousTorque:
@@ -50,8 +51,9 @@ class SampledTorque:
 
     def __init__(self, controllers: Sequence[ScenarioController], width: int):
         self.offset, self.constant = 0.0, np.zeros(width)
-        periods = [_nanoseconds(1.0 / each.section['rate']) for each in controllers]
-        delays = [_nanoseconds(each.section['delay']) for each in controllers]
+        periods = [_nanoseconds(each, 'rate', 1.0 / each.section['rate'])
+                   for each in controllers]
+        delays = [_nanoseconds(each, 'delay', each.section['delay']) for each in controllers]
         hold = gcd(*periods, *delays)
         if hold * _FINEST < min(periods):
             raise controllers[0].section.error(
@@ -142,5 +144,9 @@ def start_integral(controller: ScenarioController) -> np.ndarray:
     return np.divide(torque, law.ki, out=np.zeros_like(torque), where=law.ki > 0.0)
 
 
-def _nanoseconds(seconds: float) -> int:
-    return round(seconds * _NANOSECONDS)
+def _nanoseconds(controller: ScenarioController, key: str, seconds: float) -> int:
+    found = seconds * _NANOSECONDS
+    if not (found >= 1.0 or key == 'delay') or found > _LONGEST * _NANOSECONDS:
+        raise controller.section.error(
+            key, f'stands for {seconds:g} s', f'Times of controllers are 1e-9 to {_LONGEST:g} s.')
+    return round(found)

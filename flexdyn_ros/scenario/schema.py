@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping
 
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.scenario.document import CheckedSection, DocumentPlace
+from flexdyn_ros.scenario.document import CheckedSection, DocumentPlace, shown
 import yaml
 
 AXES = ('tx', 'ty', 'tz', 'rx', 'ry', 'rz')
@@ -229,7 +229,7 @@ class SchemaKey:
             found = KINDS[self.kind][0](value)
         except ValueError as error:
             unit = f' [{self.unit}]' if self.unit not in ('', '-') else ''
-            raise place.error(f'is {value!r}', f'Expected {error}{unit}.') from None
+            raise place.error(f'is {shown(value)}', f'Expected {error}{unit}.') from None
         if self.kind == 'file':
             return _found_file(found, place)
         if self.kind == 'files':
@@ -243,17 +243,17 @@ class SchemaKey:
     def _section(self, value: Any, place: DocumentPlace) -> CheckedSection:
         value = {} if value is None else value
         if not isinstance(value, dict):
-            raise place.error(f'is {value!r}', 'Expected a section of keys.')
+            raise place.error(f'is {shown(value)}', 'Expected a section of keys.')
         keys = list(self.keys)
         found: dict[str, Any] = {}
         if self.variants:
             chosen = value.get(TYPE)
-            if chosen not in self.variants:
+            if not isinstance(chosen, str) or chosen not in self.variants:
                 problem = 'has no type' if chosen is None else f'is of type "{chosen}"'
                 known = ', '.join(self.variants)
                 raise (place if chosen is None else place / TYPE).error(
                     f'{problem}, expected one of {known}',
-                    '' if chosen is None else did_you_mean(chosen, self.variants))
+                    '' if chosen is None else did_you_mean(str(chosen), self.variants))
             keys += self.variants[chosen].keys
             found[TYPE] = chosen
         names = [each.name for each in keys] + [TYPE] * bool(self.variants)
@@ -272,7 +272,11 @@ def _found_file(name: str, place: DocumentPlace) -> str:
     if name.startswith('package://') or name.lstrip().startswith('<'):
         return name
     path = Path(place.file).parent / name
-    if not path.exists():
+    try:
+        found = path.exists()
+    except (OSError, ValueError):  # longer than a name may be, or with a NUL
+        found = False
+    if not found:
         raise place.error(f'is "{name}", and {path} does not exist', 'Write its path from the '
                           'folder of the scenario.')
     return str(path)

@@ -82,6 +82,9 @@ def make_stages(data: CheckedSection, robot: Any, jumps: Iterable[float]) -> lis
         ScenarioError: A name is unknown, times contradict each other, or the base is fixed.
     """
     end = data['simulation']['duration']
+    if end <= _SAME_TIME:
+        raise data['simulation'].error(
+            'duration', f'is {end:g} s', f'Write more than {_SAME_TIME:g} s.')
     spans = [_span(each, 'start', 'duration', end) for each in data['disturbances'].values()]
     carried = [_span(each, 'picked_up', 'dropped', end) for each in data['payload']]
     _refuse_names(data, robot)

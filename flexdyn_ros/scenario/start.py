@@ -10,7 +10,6 @@ from flexdyn_ros.errors import LoopsCannotClose
 from flexdyn_ros.scenario.document import CheckedSection
 from flexdyn_ros.scenario.trajectories import ScenarioTrajectory
 from flexdyn_ros.simulation.configuration import ConfigurationMap
-from flexdyn_ros.tip_tracking.static_tracking import equilibrium
 import numpy as np
 
 # A projection of the initial state beyond this is reported [rad | m].
@@ -64,6 +63,8 @@ def initial_state(
         with section.place.errors():
             q, qd = nearest_closed(dyn, q, qd, held)
     if section['deflection'] == 'static':
+        from flexdyn_ros.tip_tracking.static_tracking import equilibrium
+
         with (section.place / 'deflection').errors():
             q = equilibrium(dyn, q, 'q')
     return q, qd, {name: float(q[of_q[places[name]]]) for name in start}

@@ -146,23 +146,47 @@ def _spline(section: CheckedSection, start: Start) -> ScenarioTrajectory:
 
 
 def _csv(section: CheckedSection, start: Start) -> ScenarioTrajectory:
-    with (section.place / 'file').errors():
-        t, signals = read_signals(section['file'])
-    names = tuple(section['joints'] or start)
-    for name in names:
-        section.known('joints', name, tuple(start), 'driven joint')
-    columns = [find_signal(signals, 'q', name) for name in names]
+    names = section.chosen('joints', tuple(start), 'driven joint')
+    t, heads, (columns, rates) = read_columns(section, names, ('q', 'qd'))
     for name, column in zip(names, columns):
         if column is None:
             raise section.error(
                 'file', f'is {section["file"]}, which has no column of "{name}"',
-                did_you_mean(name, signals))
-    rates = [find_signal(signals, 'qd', name) for name in names]
-    if not (np.diff(t) > 0.0).all() or len(t) < 2:
-        raise section.error('file', f'is {section["file"]}, expected ascending times [s]')
+                did_you_mean(name, heads))
+    if len(t) < 2:
+        raise section.error('file', f'is {section["file"]}, which has one row', 'Write more.')
     slopes = None if any(rate is None for rate in rates) else np.column_stack(rates)
     motion = PiecewisePolynomial.through(t - t[0], np.column_stack(columns), slopes, 'cubic')
     return ScenarioTrajectory(names, motion, smooth=slopes is None)
+
+
+def read_columns(
+    section: CheckedSection, names: Sequence[str], kinds: Sequence[str]
+) -> tuple[np.ndarray, Sequence[str], list[list[Any]]]:
+    """
+    Read the file of a section.
+
+    Args:
+        section: Its "file" is a CSV file.
+        names: Joints or coordinates.
+        kinds: What is read of them, see `find_signal`.
+
+    Returns:
+        Ascending times, (T,) [s]; the names of all columns; by kind a column of each name, (T,),
+        or None where there is none.
+    """
+    file = section['file']
+    with (section.place / 'file').errors():
+        t, signals = read_signals(file)
+    if not (np.diff(t) > 0.0).all():
+        raise section.error('file', f'is {file}, whose times do not ascend')
+    found = [[find_signal(signals, kind, name) for name in names] for kind in kinds]
+    for columns in found:
+        for name, column in zip(names, columns):
+            if column is not None and not np.isfinite(column).all():
+                raise section.error(
+                    'file', f'is {file}, which holds a number of "{name}" that is not finite')
+    return t, tuple(signals), found
 
 
 def _bag(section: CheckedSection, start: Start) -> ScenarioTrajectory:
@@ -184,6 +208,8 @@ def _bag(section: CheckedSection, start: Start) -> ScenarioTrajectory:
         'positions', 'velocities', 'accelerations'))
     if q is None:
         raise section.error('file', 'holds a trajectory, expected positions of all joints in it')
+    if not all(np.isfinite(each).all() for each in (q, qd, qdd) if each is not None):
+        raise section.error('file', 'holds a trajectory, expected finite numbers in it')
     if qd is not None and qdd is not None:
         return ScenarioTrajectory(names, quintic(t, q, qd, qdd))
     return ScenarioTrajectory(

@@ -13,6 +13,7 @@ from flexdyn_ros.checked_arguments import Wrenches, wrenches_by_frame
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations, LoopMotion
 from flexdyn_ros.codegen.backends.generated import MOST_FOR_VALUES
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.progress import Progress, ProgressBar
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
 from flexdyn_ros.simulation.arguments import finite_vector, positive_number, whole_number
@@ -28,7 +29,6 @@ from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion, Torque
 from flexdyn_ros.simulation.events import Events
 from flexdyn_ros.simulation.method_choice import AUTO, choose
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
-from flexdyn_ros.simulation.progress import Progress, ProgressBar
 from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.run import Run

@@ -149,9 +149,10 @@ def plot_spectrum(
         frequencies, amplitudes = amplitude_spectrum(
             trajectory.t, np.stack([known[name][0] for name in names], axis=1))
         for k, name in enumerate(names):
-            axes.semilogy(frequencies[1:], amplitudes[1:, k], label=name, **line(k))
-        top = float(amplitudes.max(initial=0.0)) or 1.0
-        axes.set_ylim(_LOWEST_SHOWN * top, 2.0 * top)
+            axes.plot(frequencies[1:], amplitudes[1:, k], label=name, **line(k))
+        top = float(amplitudes[1:].max(initial=0.0))
+        if top:
+            axes.set(yscale='log', ylim=(_LOWEST_SHOWN * top, 2.0 * top))
         axes.set_ylabel(f'amplitude [{unit}]')
         _mark_frequencies(axes, trajectory, dyn, frequencies[-1])
         legend(axes)

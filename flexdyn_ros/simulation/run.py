@@ -6,10 +6,10 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Optional, Union
 
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.simulation.compiled_steps import compiled_steps, CompiledSteps
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
-from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
 from flexdyn_ros.simulation.sampled_run import SampledRun

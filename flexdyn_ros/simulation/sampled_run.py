@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np

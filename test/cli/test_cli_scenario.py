@@ -34,6 +34,13 @@ def study(folder):
     return folder
 
 
+def test_a_file_in_the_place_of_the_folder(study):
+    run = flexdyn('simulate', 'study.yaml', '--set', 'controllers.torques.file=motion.csv',
+                  '--out', 'arm.urdf', cwd=study)
+    assert (run.returncode, run.stderr.strip()) == (
+        2, 'error: arm.urdf cannot be written: File exists.')
+
+
 def test_torques_of_a_trajectory_drive_it(study):
     """They are those of inverse dynamics, and as a table keep the errors of a scenario small."""
     made = flexdyn('inverse-dynamics', 'arm.urdf', 'motion.csv', '-o', 'torques.csv', '--json',

@@ -46,8 +46,8 @@ def test_compiling_shows_its_progress_on_a_terminal(tmp_path, monkeypatch, capsy
         f'<mass value="{1.0 + 1e-19 * time.time_ns()!r}"/><inertia ixx="1" iyy="1" izz="1" '
         'ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="pivot" type="continuous">'
         '<parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>')
-    monkeypatch.setattr('flexdyn_ros.simulation.progress._QUIET_TIME', 1e-4)
-    monkeypatch.setattr('flexdyn_ros.simulation.progress._INTERVAL', 0.0)
+    monkeypatch.setattr('flexdyn_ros.progress._QUIET_TIME', 1e-4)
+    monkeypatch.setattr('flexdyn_ros.progress._INTERVAL', 0.0)
     monkeypatch.setenv('TERM', 'xterm')
     monkeypatch.setattr(sys.stderr, 'isatty', lambda: True)
     assert main(['simulate', str(tmp_path / 'new.urdf'), '--t-end', '0.01', '--no-plots', '--out',

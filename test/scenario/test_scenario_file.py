@@ -94,6 +94,14 @@ WRONG = [
     ({'payload.0': 1}, 'payload.0', 'is no key'),
     ({'controllers.motor.kp': 1}, 'controllers.motor.kp', 'Did you mean "motors"?'),
     ({'simulation.duration.x': 1}, 'simulation.duration.x', 'below'),
+    ({'simulation.duration': 1e-10}, ':3: simulation.duration', 'Write more than'),
+    ({'simulation.duration': 1e12}, ':3: simulation.step', 'by outputs.every'),
+    ({'arguments.modes': 1, 'simulation.step': 0.1}, ':3: simulation.step', 'or step: null'),
+    ({'controllers.motors.type': ['pd']}, ':11: controllers.motors.type', 'one of torque'),
+    ({'controllers.motors.joints': ['joint1', 'joint1']}, 'joints', 'names "joint1" twice'),
+    ({'controllers.motors.rate': 1e300}, ':11: controllers.motors.rate', 'are 1e-9 to'),
+    ({'controllers.motors': {'type': 'pd', 'kp': 1, 'rate': 9, 'delay': 1e300}}, 'delay', 'to 1e'),
+    ({'robot': 'a' * 5000}, ':1: robot', 'does not exist'),
 ]
 
 
@@ -110,13 +118,39 @@ def test_errors_name_the_place_and_what_to_write(file, changes, place, advice):
     ('robot: a\nrobot: b\n', 2, 'stands twice, in lines 1 and 2'),
     ('robot: [a\n', 2, 'is no YAML'),
     ('- robot\n', 1, 'Expected a section'),
+    ('robot: a\nname: a\x00b\n', 2, 'special characters are not allowed'),
+    ('robot: a\ninitial: &a\n  positions: *a\n', 2, 'initial.positions: has no end'),
+    ('robot: a\nsimulation:\n  step: !!float x\n', 3, 'step: is "x", which is no value'),
+    ('robot: a\nsimulation:\n  stops: !!bool x\n', 3, 'stops: is "x", which is no value'),
+    ('robot: a\nsimulation:\n  step: 2020-99-99\n', 3, 'step: is "2020-99-99"'),
+    ('robot: a\n? [a, b]\n: 1\n', 2, 'has a key that is no word'),
+    ('robot: a\n? {a: b}\n: 1\n', 2, 'has a key that is no word'),
 ])
 def test_documents_that_are_none(tmp_path, text, line, problem):
     path = tmp_path / 'wrong.yaml'
     path.write_text(text)
     with pytest.raises(ScenarioError, match=problem) as caught:
-        load(path)
+        load(path, {'payload.mass': 1})
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize('section', [
+    "trajectories: {move: {type: csv, file: 'FILE'}}",
+    "controllers: {motors: {type: torque, file: 'FILE'}}",
+])
+@pytest.mark.parametrize(('rows', 'problem'), [
+    ('0,1,1\n1,nan,1\n2,1,1', 'holds a number of "joint1" that is not finite'),
+    ('1,1,1\n0,1,1', 'whose times do not ascend'), ('0,1,1\n0,1,1', 'whose times do not ascend'),
+    ('0,a,1\n1,1,1', 'line 2: a value is not a number'), ('', 'has no complete row'),
+])
+def test_tables_that_are_wrong(tmp_path, section, rows, problem):
+    table, path = tmp_path / 'table.csv', tmp_path / 'study.yaml'
+    kind = '/effort' if 'torque' in section else ''
+    table.write_text(f't,joint1{kind},joint2{kind}\n{rows}\n')
+    path.write_text(f'robot: {ROBOT}\n{section.replace("FILE", str(table))}\n')
+    with pytest.raises(ScenarioError) as caught:
+        run(load(path))
+    assert problem in str(caught.value) and str(caught.value).startswith(f'{path}:2: ')
 
 
 def test_a_file_that_is_missing(tmp_path):

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import flexdyn_ros as fd
-from flexdyn_ros.scenario import load, run
+from flexdyn_ros.scenario import load, run, ScenarioError
 import numpy as np
 import pytest
 
@@ -208,7 +208,7 @@ def test_a_base_that_is_moved():
 
 def test_an_interrupt_keeps_the_stages_that_are_done(monkeypatch):
     asked = []
-    monkeypatch.setattr('flexdyn_ros.simulation.progress._INTERVAL', 0.0)
+    monkeypatch.setattr('flexdyn_ros.progress._INTERVAL', 0.0)
 
     def stop(fraction):
         if fraction > 0.7 and not asked:
@@ -245,11 +245,15 @@ def test_trajectories_from_csv_and_a_bag(tmp_path):
             t.tolist(), *states.tolist())]
     header = kinds['Header'](kinds['Time'](0, 0), '')
     message = kinds['JointTrajectory'](header, ['hinge'], points)
-    with rosbags.Writer(tmp_path / 'bag', version=9) as writer:
-        topic = writer.add_connection(
-            '/reference', 'trajectory_msgs/msg/JointTrajectory', typestore=store)
-        writer.write(topic, 1, store.serialize_cdr(
-            message, 'trajectory_msgs/msg/JointTrajectory'))
+
+    def write(name):
+        with rosbags.Writer(tmp_path / name, version=9) as writer:
+            topic = writer.add_connection(
+                '/reference', 'trajectory_msgs/msg/JointTrajectory', typestore=store)
+            writer.write(topic, 1, store.serialize_cdr(
+                message, 'trajectory_msgs/msg/JointTrajectory'))
+
+    write('bag')
     wanted = []
     for kind, file in (('csv', 'turn.csv'), ('bag', 'bag')):
         found = rod({'type': 'feed_forward', 'model': 'rigid'}, trajectories={
@@ -259,6 +263,11 @@ def test_trajectories_from_csv_and_a_bag(tmp_path):
         assert found.summary()['tracking_errors']['hinge']['largest'] < 1e-3
     assert wanted[0] < 2e-3
     assert wanted[1] < 1e-9
+    points[1].positions[0] = np.nan
+    write('holed')
+    with pytest.raises(ScenarioError, match='trajectories.turn.file: holds a trajectory with a'):
+        rod({'type': 'pd', 'kp': 1}, trajectories={
+            'turn': {'type': 'bag', 'file': str(tmp_path / 'holed')}})
 
 
 @pytest.mark.parametrize(('model', 'kp', 'least', 'most'), [

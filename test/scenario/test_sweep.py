@@ -173,8 +173,8 @@ def test_the_command_shows_its_progress_on_a_terminal(study, tmp_path, monkeypat
             finished(k, sweep_row(sweep.source, sweep.changes, sweep.points[k]))
 
     monkeypatch.setattr(sweeps, '_run_here', run_here)
-    monkeypatch.setattr('flexdyn_ros.simulation.progress._QUIET_TIME', 0.001)
-    monkeypatch.setattr('flexdyn_ros.simulation.progress._INTERVAL', 0.0)
+    monkeypatch.setattr('flexdyn_ros.progress._QUIET_TIME', 0.001)
+    monkeypatch.setattr('flexdyn_ros.progress._INTERVAL', 0.0)
     monkeypatch.setenv('TERM', 'xterm')
     monkeypatch.setattr(sys.stderr, 'isatty', lambda: True)
     assert main(['sweep', study, '--over', AXES[0], '--table', 'csv', '--format', 'svg', '--out',

@@ -8,8 +8,8 @@ import time
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.configuration import quaternion_matrix
+from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.simulation import SimulationDiverged
-from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.stability import step_limit
 import numpy as np
 from oracles.segment_arms import boom
@@ -270,7 +270,7 @@ def test_progress_is_reported_to_a_function(pendulum):
 def test_bar_is_drawn_on_long_runs_on_terminals_only(monkeypatch):
     """A second passes before it appears; elsewhere nothing is written."""
     now = [0.0]
-    monkeypatch.setattr('flexdyn_ros.simulation.progress.time.monotonic', lambda: now[0])
+    monkeypatch.setattr('flexdyn_ros.progress.time.monotonic', lambda: now[0])
     monkeypatch.setenv('TERM', 'xterm')
     terminal, file, forced = Terminal(), io.StringIO(), io.StringIO()
     bars = [ProgressBar(None, terminal), ProgressBar(None, file), ProgressBar(True, forced)]
@@ -298,7 +298,7 @@ def test_bar_is_drawn_on_long_runs_on_terminals_only(monkeypatch):
 
 def test_bar_as_a_context_is_drawn_while_nothing_is_reported(monkeypatch):
     """The innermost one alone draws; an error ends the line."""
-    monkeypatch.setattr('flexdyn_ros.simulation.progress._QUIET_TIME', 0.01)
+    monkeypatch.setattr('flexdyn_ros.progress._QUIET_TIME', 0.01)
     monkeypatch.setenv('TERM', 'xterm')
     terminals = Terminal(), Terminal()
 
