@@ -10,8 +10,8 @@ import numpy as np
 from validation.counts.dh_chain import DhRow
 from validation.counts.published_form import atom, Listing, ONE, Term, ZERO
 from validation.counts.robots import flexible_rows
+from validation.counts.vector_arithmetic import Numbers
 from validation.el_rayyes.king import King, KingLink, KingMode
-from validation.el_rayyes.vector_arithmetic import Numbers
 
 GRAVITY = 9.81
 ROOTS = (1.8751040687, 4.6940911330, 7.8547574382, 10.9955407349)
