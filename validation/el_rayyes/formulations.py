@@ -20,7 +20,7 @@ from validation.el_rayyes import flexible_programs, two_links
 from validation.el_rayyes.book import direct_dynamics
 from validation.el_rayyes.transforms import Rod, RodArm
 from validation.registry import Code
-from validation.studies import reference
+from validation.studies import apart, reference
 
 # The rod of table 4.8, with the radius of its area and second moments.
 _AREA, _SECOND = np.pi * 0.006**2, np.pi * 0.006**4 / 4.0
@@ -154,7 +154,7 @@ def _recursion(case: str) -> float:
     q[robot.n_joints:] *= 0.05
     ours = reference(robot).inverse_dynamics(q, qd, qdd)
     theirs, _ = flexible_programs.inverse_dynamics(rows, q, qd, qdd)
-    return float(np.max(np.abs(ours - theirs)) / np.max(np.abs(ours)))
+    return apart(theirs, ours)
 
 
 def _law(entry: dict[str, Any]) -> tuple[int, int]:
@@ -191,7 +191,7 @@ def _book(case: str) -> float:
     mass, bias, _ = direct_dynamics(arm, q, qd, gravity)
     forces = arm.inverse_dynamics(q, qd, np.vstack((np.zeros(arm.size), np.eye(arm.size))))
     theirs = np.vstack((bias, bias + mass))
-    return float(np.max(np.abs(theirs - forces)) / np.max(np.abs(forces)))
+    return apart(theirs, forces)
 
 
 def _rods(entry: dict[str, Any]) -> list[Rod]:

@@ -14,10 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any, Callable, Iterable, Optional, Sequence
+from typing import Any, Iterable, Sequence
 
 import numpy as np
-from validation.el_rayyes.flexible_programs import bending, ROOTS
+from validation.el_rayyes.flexible_programs import bending
+from validation.studies import rk4, ROOTS
 
 
 @dataclass
@@ -159,27 +160,6 @@ class RodArm:
     def run(self, q: np.ndarray, dt: float, t_end: float) -> np.ndarray:
         """Return the coordinates (T, n) from rest, by RK4."""
         return rk4(self.accelerations, q, dt, t_end)
-
-
-def rk4(
-    accelerations: Callable[[np.ndarray, np.ndarray], np.ndarray], q: np.ndarray, dt: float,
-    t_end: float, qd: Optional[np.ndarray] = None,
-) -> np.ndarray:
-    """Return the coordinates (T, n) of a run by RK4, from rest unless rates are given."""
-    q, qd = np.array(q), np.zeros(len(q)) if qd is None else np.array(qd)
-    found = [q]
-    for _ in range(round(t_end / dt)):
-        slopes: list[tuple[np.ndarray, np.ndarray]] = []
-        for part in (0.0, 0.5, 0.5, 1.0):
-            v, a = slopes[-1] if slopes else (0.0, 0.0)
-            at, rate = q + part * dt * v, qd + part * dt * a
-            slopes.append((rate, accelerations(at, rate)))
-        q, qd = (
-            x + dt / 6.0 * (s[0] + 2.0 * s[1] + 2.0 * s[2] + s[3])
-            for x, s in zip((q, qd), zip(*slopes))
-        )
-        found.append(q)
-    return np.array(found)
 
 
 def joint_matrices(angle: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
