@@ -103,6 +103,16 @@ def rk4(
     return np.array(found)
 
 
+def turn(axis: int, angle: float) -> np.ndarray:
+    """Return the rotation of a frame about its axis number `axis`, to the frame before."""
+    c, s = np.cos(angle), np.sin(angle)
+    second, third = (axis + 1) % 3, (axis + 2) % 3
+    rotation = np.eye(3)
+    rotation[second, second] = rotation[third, third] = c
+    rotation[third, second], rotation[second, third] = s, -s
+    return rotation
+
+
 def apart(ours: Any, theirs: Any) -> float:
     """Return the largest difference, of the largest of theirs."""
     ours, theirs = np.asarray(ours), np.asarray(theirs)
