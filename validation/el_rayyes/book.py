@@ -136,11 +136,12 @@ def bias(
             inner = m.plus(
                 m.times(shape.T, link.wdd.T), m.scaled(2.0, m.times(rate, link.wd.T))
             )
-            value = m.trace(link.w, inner) - m.times(gravity, m.times(link.w, c[0, :, 3]))
+            pull = m.times(gravity, m.times(link.w, c[0, :, 3]))
+            value = m.plus(m.trace(link.w, inner), -pull)
             if joint is not None:
                 outer = m.times(link.w, link.rod.ends[k], joint)
                 value = m.plus(value, m.trace(outer, force), -m.times(gravity, outer, weight))
-            own.append(m.plus(value, 0.0))
+            own.append(value)
         modes[:0] = own
         rate = m.mix(np.zeros((4, 4)), link.rates, link.shapes)
         moved = m.plus(
