@@ -52,7 +52,7 @@ class Matrices:
         return float(np.trace(self.times(*factors)))
 
 
-class Link:
+class MovingRod:
     """
     What a link's coordinates alone give.
 
@@ -90,7 +90,7 @@ def direct_dynamics(
     """Return the mass matrix (n, n), the bias (n,), and what they took."""
     m = Matrices()
     links = [
-        Link(m, rod, q[number], qd[number], q[place], qd[place])
+        MovingRod(m, rod, q[number], qd[number], q[place], qd[place])
         for number, (rod, place) in enumerate(zip(arm.rods, arm.places))
     ]
     outward(m, links)
@@ -103,7 +103,7 @@ def direct_dynamics(
     return mass_matrix(m, arm, links), forces, m
 
 
-def outward(m: Matrices, links: Sequence[Link]) -> None:
+def outward(m: Matrices, links: Sequence[MovingRod]) -> None:
     """Find W of each link and its rates."""
     w, wd, wdd = np.eye(4), np.zeros((4, 4)), np.zeros((4, 4))
     for link in links:
@@ -121,7 +121,7 @@ def outward(m: Matrices, links: Sequence[Link]) -> None:
 
 
 def bias(
-    m: Matrices, links: Sequence[Link], gravity: np.ndarray
+    m: Matrices, links: Sequence[MovingRod], gravity: np.ndarray
 ) -> tuple[list[float], list[float]]:
     """Return the forces of joints and of modes without accelerations and springs."""
     joints: list[float] = []
@@ -160,7 +160,7 @@ def bias(
     return joints, modes
 
 
-def mass_matrix(m: Matrices, arm: RodArm, links: Sequence[Link]) -> np.ndarray:
+def mass_matrix(m: Matrices, arm: RodArm, links: Sequence[MovingRod]) -> np.ndarray:
     """Return the mass matrix (n, n), each pair of coordinates once, the rest mirrored."""
     integrals = _Integrals(m, links)
     owners: list[tuple[int, Optional[int]]] = [(j, None) for j in range(len(links))]
@@ -185,7 +185,7 @@ def mass_matrix(m: Matrices, arm: RodArm, links: Sequence[Link]) -> np.ndarray:
 class _Integrals:
     """Integrals over the links outwards, which the entries of the mass matrix are traces of."""
 
-    def __init__(self, m: Matrices, links: Sequence[Link]) -> None:
+    def __init__(self, m: Matrices, links: Sequence[MovingRod]) -> None:
         self._m, self._links, last = m, links, len(links) - 1
         step = [m.times(near.end, far.joint) for near, far in zip(links, links[1:])]
         self._body: dict[tuple[int, int], np.ndarray] = {}   # F_jh
