@@ -16,7 +16,7 @@ _ARRAY = np.ndarray
 _FLOAT = frozenset((float,))
 
 
-def real_vector(argument: str, value: Any, length: int) -> list[float]:
+def real_vector(argument: str, value: Any, length: int, modes: int = 0) -> list[float]:
     """
     Return a vector of `length` finite numbers as a list of floats.
 
@@ -24,6 +24,7 @@ def real_vector(argument: str, value: Any, length: int) -> list[float]:
         argument: Name to put into an error.
         value: numpy array, sequence or buffer.
         length: Number of entries that it must have.
+        modes: How many of them, at its end, are of modes, which an error explains.
 
     Raises:
         ArgumentError: If it has another shape, or an entry that is not a finite number.
@@ -42,7 +43,16 @@ def real_vector(argument: str, value: Any, length: int) -> list[float]:
         values = value.tolist()
         if isfinite(sum(values)):
             return values
-    return _array(argument, value, (length,)).tolist()
+    try:
+        return _array(argument, value, (length,)).tolist()
+    except ArgumentError:
+        joints = length - modes
+        if not modes or np.shape(np.asarray(value, dtype=object)) != (joints,):
+            raise
+        raise ArgumentError(
+            argument, f'has shape ({joints},), those of the joints, expected ({length},). The '
+            f'{modes} modes follow, see coordinate_names; their entries are usually zero',
+        ) from None
 
 
 def real_matrix(argument: str, value: Any, shape: tuple[int, int]) -> np.ndarray:

@@ -80,17 +80,7 @@ class CheckedArguments:
     def _numbers(self, argument: str, value: Any) -> list[float]:
         """Return a vector as it is given, checked for its length and for numbers."""
         width, modes = self._width(argument), self._nv - self._n_joints
-        try:
-            return real_vector(argument, value, width)
-        except ArgumentError:
-            given = np.shape(np.asarray(value, dtype=object))
-            if not modes or given != (width - modes,) or width < self._nv:
-                raise
-            raise ArgumentError(
-                argument, f'has shape ({width - modes},), those of the joints, expected '
-                f'({width},). The {modes} modes follow, see coordinate_names; zeros are no '
-                'deflection',
-            ) from None
+        return real_vector(argument, value, width, modes if width >= self._nv else 0)
 
     def _frame(self, frame: str) -> str:
         if not isinstance(frame, str) or frame not in self._frames:

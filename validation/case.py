@@ -127,6 +127,8 @@ class Row:
             raise ValueError(f'"{self.quantity}": a printed bound is of kind "bound"')
         if self.relation not in RELATIONS:
             raise ValueError(f'"{self.quantity}": relation "{self.relation}" is not known')
+        if self.tolerance and self.relation != 'equal':
+            raise ValueError(f'"{self.quantity}": a bound has no tolerance')
         if isinstance(self.ours, NotRun):
             return
         if bool(self.expected_miss) != (self.instead is not None):

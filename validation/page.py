@@ -39,6 +39,8 @@ allow.
 - **missed**: any other deviation, and a row that meets its number where a deviation is expected.
 
 A relative tolerance is of each entry. Where it is of the largest one, the note gives the reason.
+A difference that is named "of the largest" is so because entries near zero take their rounding
+from the largest one. A bound has no tolerance.
 
 The kind of a row names the origin of its expected value. Rows of the last three kinds are counted
 apart.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several cases compute: frequencies, static deflections, plots that look alike."""
+"""What several cases compute: shapes, frequencies, static deflections, runs, plots alike."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ import numpy as np
 
 # Colours that remain distinct under colour blindness (Okabe and Ito 2008).
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000')
+
+# Roots of 1 + cos b cosh b = 0.
+ROOTS = (1.8751040687119611, 4.694091132974175, 7.854757438237613, 10.995540734875467)
 
 
 def reference(robot: Robot) -> Dynamics:
@@ -62,6 +65,58 @@ def frequency_of_samples(samples: np.ndarray, dt: float) -> float:
     system = np.stack((samples[1:-1], np.ones(len(samples) - 2)), axis=1)
     double_cosine, _ = np.linalg.lstsq(system, samples[2:] + samples[:-2], rcond=None)[0]
     return float(np.arccos(0.5 * double_cosine) / (2.0 * np.pi * dt))
+
+
+def clamped_free(z: float, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return values at x / L = z of clamped-free shapes, 1 at the tip, and slopes by z."""
+    b = np.array(ROOTS[:count])
+
+    def raw(z: float) -> tuple[np.ndarray, np.ndarray]:
+        ratio = (np.sin(b) + np.sinh(b)) / (np.cos(b) + np.cosh(b))
+        value = np.sin(b * z) - np.sinh(b * z) - ratio * (np.cos(b * z) - np.cosh(b * z))
+        slope = np.cos(b * z) - np.cosh(b * z) + ratio * (np.sin(b * z) + np.sinh(b * z))
+        return value, b * slope
+
+    tip = raw(1.0)[0]
+    value, slope = raw(z)
+    return value / tip, slope / tip
+
+
+def rk4(
+    accelerations: Callable[[np.ndarray, np.ndarray], np.ndarray], q: np.ndarray, dt: float,
+    t_end: float, qd: Optional[np.ndarray] = None,
+) -> np.ndarray:
+    """Return the coordinates (T, n) of a run by RK4, from rest unless rates are given."""
+    q, qd = np.array(q), np.zeros(len(q)) if qd is None else np.array(qd)
+    found = [q]
+    for _ in range(round(t_end / dt)):
+        slopes: list[tuple[np.ndarray, np.ndarray]] = []
+        for part in (0.0, 0.5, 0.5, 1.0):
+            v, a = slopes[-1] if slopes else (0.0, 0.0)
+            at, rate = q + part * dt * v, qd + part * dt * a
+            slopes.append((rate, accelerations(at, rate)))
+        q, qd = (
+            x + dt / 6.0 * (s[0] + 2.0 * s[1] + 2.0 * s[2] + s[3])
+            for x, s in zip((q, qd), zip(*slopes))
+        )
+        found.append(q)
+    return np.array(found)
+
+
+def turn(axis: int, angle: float) -> np.ndarray:
+    """Return the rotation of a frame about its axis number `axis`, to the frame before."""
+    c, s = np.cos(angle), np.sin(angle)
+    second, third = (axis + 1) % 3, (axis + 2) % 3
+    rotation = np.eye(3)
+    rotation[second, second] = rotation[third, third] = c
+    rotation[third, second], rotation[second, third] = s, -s
+    return rotation
+
+
+def apart(ours: Any, theirs: Any) -> float:
+    """Return the largest difference, of the largest of theirs."""
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    return float(np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs)))
 
 
 def new_figure(width: float = 10.0, height: float = 4.0) -> Any:

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
-def finite_vector(value: ArrayLike, size: int, argument: str) -> np.ndarray:
+def finite_vector(value: ArrayLike, size: int, argument: str, modes: int = 0) -> np.ndarray:
     """
-    Return a copy of a vector, (size,).
+    Return a copy of a vector, (size,), of which the last ones are of modes.
 
     Raises:
         ArgumentError: It has another shape, or an entry that is not a finite number.
     """
-    return np.array(real_vector(argument, value, size))
+    return np.array(real_vector(argument, value, size, modes))
 
 
 def positive_number(value: object, argument: str, unit: str) -> float:

@@ -132,7 +132,7 @@ class EquationsOfMotion:
             ) from error
 
     def _checked(self, torque: Any) -> np.ndarray:
-        tau = finite_vector(torque, self.map.nv, 'torque')
+        tau = finite_vector(torque, self.map.nv, 'torque', self.dyn.robot.n_modes)
         if self._base is not None:
             self._base.refuse_torque(tau)
         return tau

@@ -159,8 +159,9 @@ def simulate(
     equations = EquationsOfMotion(dyn, torque, base_acceleration, held, loads)
     if held and not equations.held:
         raise ArgumentError('torque_period', 'is given, and the torque is no function. Omit it')
-    q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
-    qd = finite_vector(qd0, equations.map.nv, 'qd0')
+    modes = dyn.robot.n_modes
+    q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0', modes), 'q0')
+    qd = finite_vector(qd0, equations.map.nv, 'qd0', modes)
     equations.stops = stops
     equations.slides = method == AUTO and not (dyn.robot.loops or equations.on_base)
     driven = drift != 'projection' or bool(loop_accelerations or loop_forces)

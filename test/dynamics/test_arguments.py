@@ -236,8 +236,14 @@ def test_calls_that_newcomers_make():
     robot = fd.load_robot(URDF)
     dyn = fd.Dynamics(robot, 'reference')
     zero = np.zeros(robot.nv)
-    with pytest.raises(fd.FlexdynError, match='of the joints, expected .4,.. The 2 modes'):
-        dyn.gravity_vector([0.1, 0.2])
+    for call in (
+        lambda joints: dyn.gravity_vector(joints),
+        lambda joints: fd.simulate(dyn, joints, zero, None, 0.1, 0.001),
+        lambda joints: fd.simulate(dyn, zero, zero, joints, 0.1, 0.001),
+        lambda joints: fd.simulate(dyn, zero, zero, lambda t, q, qd: joints, 0.1, 0.001),
+    ):
+        with pytest.raises(fd.FlexdynError, match='of the joints, expected .4,.. The 2 modes'):
+            call([0.1, 0.2])
     with pytest.raises(fd.FlexdynError, match='joined by "\\+"'):
         fd.generate(robot, ['mass_matrix', 'bias_vector'])
     for call in (

@@ -19,9 +19,10 @@ from validation.other_codes import (
     satellite,
     three_links,
 )
-from validation.other_codes.arm import read_arm, rotation
+from validation.other_codes.arm import read_arm
 from validation.other_codes.motion import angle_between, distances
 from validation.other_codes.pieces import pieces
+from validation.studies import turn
 
 ARMS = {name: read_arm(inputs(name)) for name in (three_links.NAME, satellite.NAME)}
 
@@ -30,15 +31,15 @@ ARMS = {name: read_arm(inputs(name)) for name in (three_links.NAME, satellite.NA
 def test_both_forms_stand_where_the_arm_starts(name):
     """The tip of the straight bars is where their places and rotations put it."""
     arm = ARMS[name]
-    place, turn = arm.places()[-1]
+    place, axes = arm.places()[-1]
     for form in (ours.Modes(1, 1, static=arm.directions != 'z'), ours.Segments(3)):
         robot = load_robot(ours.urdf(arm, form))
         q = robot.neutral_configuration()
         q[-robot.n_modes - len(arm.bars):][:len(arm.bars)] = arm.angles
         pose = Dynamics(robot, backend='reference').frame_pose(q, 'tip')
-        end = place + turn[:, 0] * arm.bars[-1].length
+        end = place + axes[:, 0] * arm.bars[-1].length
         np.testing.assert_allclose(pose[:3, 3], end, atol=1e-12)
-        np.testing.assert_allclose(pose[:3, :3], turn, atol=1e-12)
+        np.testing.assert_allclose(pose[:3, :3], axes, atol=1e-12)
 
 
 @pytest.mark.parametrize('name', ARMS)
@@ -99,9 +100,9 @@ def test_mujoco_moves_the_same_segments_alike(name, monkeypatch):
 
 def test_angle_between_rotations():
     """The angle of the relative rotation, whatever the axis."""
-    one = rotation('x', 0.3) @ rotation('y', -0.7)
-    assert angle_between(one, one @ rotation('z', 0.02)) == pytest.approx(0.02, rel=1e-12)
-    assert angle_between(one @ rotation('y', -0.4), one) == pytest.approx(0.4, rel=1e-12)
+    one = turn(0, 0.3) @ turn(1, -0.7)
+    assert angle_between(one, one @ turn(2, 0.02)) == pytest.approx(0.02, rel=1e-12)
+    assert angle_between(one @ turn(1, -0.4), one) == pytest.approx(0.4, rel=1e-12)
 
 
 @pytest.mark.parametrize('case', [three_links, satellite])

@@ -68,7 +68,7 @@ def test_no_numbers_are_no_row():
 
 @pytest.mark.parametrize('wrong', [
     {'kind': 'told'}, {'relation': 'below'}, {'kind': 'printed', 'relation': 'at most'},
-    {'expected_miss': 'a misprint'}, {'instead': 3.0},
+    {'expected_miss': 'a misprint'}, {'instead': 3.0}, {'relation': 'at most', 'tolerance': 0.1},
     {'expected': 'it falls', 'ours': Verdict(False, 'x'), 'expected_miss': 'it does not'},
 ])
 def test_unknown_words_are_errors(wrong):

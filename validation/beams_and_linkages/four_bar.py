@@ -11,7 +11,7 @@ from validation.case import Picture, Progress, Row
 from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
-from validation.studies import COLOURS, new_figure, reference, save_figure
+from validation.studies import apart, COLOURS, new_figure, reference, save_figure
 
 NAME = 'four_bar_torque'
 CRANK, COUPLER, ROCKER, GROUND, LINE_DENSITY = 0.3, 0.9, 0.7, 1.0, 2.0
@@ -94,7 +94,7 @@ def torque_over_a_turn(progress: Progress) -> list[Row]:
     mass = LINE_DENSITY * ROCKER
     moment = mass * ROCKER**2 / 3 * accelerations[2] + mass * 9.81 * ROCKER / 2 * np.cos(angles[2])
     return make_rows(NAME, {
-        'torque': np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs)),
+        'torque': apart(ours, theirs),
         'passive': np.max(np.abs(torque[1:])), 'back': np.max(np.abs(back - qdd)),
         'pin': ROCKER * across @ (pose @ force) - moment,
     })

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-CLEAR's steps on constants, duplicate products and factors, on a listing of the published form.
+The steps of the post-processor CLEAR, on a listing of the published form.
 
-El-Rayyes 1990, 3.2.2, 3.2.3 and 3.2.5. Names of constants start with a lower-case letter or are a
-number. The products of constants in a term are one constant x, and so are the constants of
-terms that have the same variables. Of a term's factors the pair that stands together most often
-from there to the end becomes a statement Y, as long as a pair stands in more than one place; a
-place holds a pair once (figure 3.6 keeps "-Y003 * QD1 * S2").
+El-Rayyes 1990, 3.2: statements that no result needs, trigonometry, constants, duplicate products
+and factors. Names of constants start with a lower-case letter or are a number. The products of
+constants in a term are one constant x, and so are the constants of terms that have the same
+variables. Of a term's factors the pair that stands together most often from there to the end
+becomes a statement Y, as long as a pair stands in more than one place; a place holds a pair once
+(figure 3.6 keeps "-Y003 * QD1 * S2").
 """
 
 from __future__ import annotations
@@ -26,13 +27,66 @@ from validation.counts.published_form import (
     Term,
     ZERO,
 )
+from validation.counts.robots import stanford_rows
 
 _ZERO = 1e-12
+# The constant of the Stanford arm's link 4 that has the value of another in the thesis.
+EQUAL = {'j34': 'j24'}
 
 
 def is_constant(name: str) -> bool:
     """Return whether a name is that of a constant."""
     return name[0].islower() or name[0].isdigit()
+
+
+def without_unused(listing: Listing) -> Listing:
+    """Return the statements that a result needs."""
+    needed = {name for each in listing.results for term in each.terms for name in term.atoms}
+    kept: list[PublishedStatement] = []
+    for statement in reversed(listing.statements):
+        if statement.name in needed:
+            kept.append(statement)
+            needed.update(name for term in statement.terms for name in term.atoms)
+    return Listing(kept[::-1], listing.results)
+
+
+def with_trigonometry(listing: Listing) -> Listing:
+    """Return the statements with squares and products of waves merged."""
+    merged = [
+        replace(each, terms=_merge_waves(each.terms) or each.terms) for each in listing.statements
+    ]
+    return Listing(merged, listing.results)
+
+
+def _merge_waves(terms: tuple[Term, ...]) -> Optional[tuple[Term, ...]]:
+    """Return x (c^2 + s^2) as x, and products of two angles' waves as those of their sum."""
+    if len(terms) != 2:
+        return None
+    left, right = list(terms[0].atoms), list(terms[1].atoms)
+    common = []
+    for name in list(left):
+        if name in right:
+            left.remove(name)
+            right.remove(name)
+            common.append(name)
+    (first, sign), (second, other) = sorted(
+        (sorted(factors), term.sign) for factors, term in zip((left, right), terms)
+    )
+    numbers = {name[1:] for name in (*first, *second)}
+    kinds = [[name[0] for name in factors] for factors in (first, second)]
+    if len(numbers) > 2 or any(len(factors) != 2 for factors in kinds):
+        return None
+    pair = ''.join(sorted(numbers))
+    if kinds == [['C', 'C'], ['S', 'S']] and [each[1:] for each in first] == [
+        each[1:] for each in second
+    ]:
+        if len(numbers) == 1 and sign == other:
+            return (Term(sign, tuple(common)),)
+        if len(numbers) == 2 and sign != other:
+            return (Term(sign, (f'C{pair}', *common)),)
+    elif kinds == [['C', 'S'], ['C', 'S']] and len(numbers) == 2 and sign == other:
+        return (Term(sign, (f'S{pair}', *common)),)
+    return None
 
 
 def with_constants_computed(
@@ -197,8 +251,20 @@ def all_steps(
     listing: Listing, values: Mapping[str, float]
 ) -> tuple[Listing, Listing, Listing]:
     """Return a listing after CLEAR's steps on constants, duplicates and factors."""
-    used = listing.without_unused().with_trigonometry()
+    used = with_trigonometry(without_unused(listing))
     computed, _ = with_constants_computed(used, values)
-    computed = computed.without_unused()
+    computed = without_unused(computed)
     renamed = with_duplicates_renamed(computed)
     return computed, renamed, factored(renamed)
+
+
+def publication_counts() -> dict[str, tuple[int, int]]:
+    """Return multiplications and additions of the Stanford arm's listing, step by step."""
+    source = inverse_dynamics(stanford_rows())
+    used = without_unused(source)
+    computed, renamed, last = last_steps(stanford_rows(), EQUAL)
+    steps = {
+        'source': source, 'unused': used, 'trigonometry': with_trigonometry(used),
+        'constants': computed, 'duplicates': renamed, 'factoring': last,
+    }
+    return {name: listing.operations for name, listing in steps.items()}

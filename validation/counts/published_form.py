@@ -6,8 +6,7 @@ El-Rayyes 1990, NEDYN: recursive Newton-Euler in Denavit-Hartenberg frames at th
 ends, one matrix U = [wd]x + [w]x[w]x a link. Every scalar is zero or a signed product of atoms
 (tables 3.2 and 3.3); a result with an addition, or with more than six multiplications, becomes
 a statement Z with one binary sum at most (the layering rule). No term is shared but by such
-statements. His counts of this form for the Stanford arm are 561 operations, 433 without unused
-statements and 427 after the squares of sines and cosines; see `publication_counts`.
+statements.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Optional, Sequence
 
 from validation.counts.dh_chain import DhRow
-from validation.counts.robots import stanford_rows
+from validation.counts.vector_arithmetic import VectorArithmetic
 
 # Products of more factors than this become a statement of their own.
 FACTOR_LIMIT = 7
@@ -111,55 +110,6 @@ class Listing:
         counts = [each.operations for each in (*self.statements, *self.results)]
         return sum(mul for mul, _ in counts), sum(add for _, add in counts)
 
-    def without_unused(self) -> Listing:
-        """Return the statements that a result needs (CLEAR's first pass)."""
-        needed = {name for each in self.results for term in each.terms for name in term.atoms}
-        kept: list[PublishedStatement] = []
-        for statement in reversed(self.statements):
-            if statement.name in needed:
-                kept.append(statement)
-                needed.update(name for term in statement.terms for name in term.atoms)
-        return Listing(kept[::-1], self.results)
-
-    def with_trigonometry(self) -> Listing:
-        """Return the statements with squares and products of waves merged (CLEAR's second)."""
-        merged = [
-            PublishedStatement(each.name, _merge_waves(each.terms) or each.terms)
-            for each in self.statements
-        ]
-        return Listing(merged, self.results)
-
-
-def _merge_waves(terms: tuple[Term, ...]) -> Optional[tuple[Term, ...]]:
-    """Return x (c^2 + s^2) as x, and products of two angles' waves as those of their sum."""
-    if len(terms) != 2:
-        return None
-    left, right = list(terms[0].atoms), list(terms[1].atoms)
-    common = []
-    for name in list(left):
-        if name in right:
-            left.remove(name)
-            right.remove(name)
-            common.append(name)
-    (first, sign), (second, other) = sorted(
-        (sorted(factors), term.sign) for factors, term in zip((left, right), terms)
-    )
-    numbers = {name[1:] for name in (*first, *second)}
-    kinds = [[name[0] for name in factors] for factors in (first, second)]
-    if len(numbers) > 2 or any(len(factors) != 2 for factors in kinds):
-        return None
-    pair = ''.join(sorted(numbers))
-    if kinds == [['C', 'C'], ['S', 'S']] and [each[1:] for each in first] == [
-        each[1:] for each in second
-    ]:
-        if len(numbers) == 1 and sign == other:
-            return (Term(sign, tuple(common)),)
-        if len(numbers) == 2 and sign != other:
-            return (Term(sign, (f'C{pair}', *common)),)
-    elif kinds == [['C', 'S'], ['C', 'S']] and len(numbers) == 2 and sign == other:
-        return (Term(sign, (f'S{pair}', *common)),)
-    return None
-
 
 def inverse_dynamics(
     rows: Sequence[DhRow], rates: bool = True, accelerations: bool = True, gravity: bool = True,
@@ -205,7 +155,7 @@ class _Link:
     """One link: its constants, and the recursion's steps in the listing."""
 
     def __init__(self, out: Listing, number: int, row: DhRow):
-        self.out = out
+        self.out, self.vectors = out, VectorArithmetic(out, ZERO, ONE, atom('2'))
         self.number = number
         self.prismatic = row.prismatic
         c, s = {0.0: (ONE, ZERO), 90.0: (ZERO, ONE), -90.0: (ZERO, -ONE)}[row.alpha]
@@ -243,64 +193,46 @@ class _Link:
         self, spin: Vector, spin_rate: Vector, start: Vector, rate: Term, acceleration: Term
     ) -> tuple:
         """Return this link's motion from the one before; keep its force and moment."""
-        out, mul, add = self.out, self.out.multiply, self.out.add
+        v, mul, add = self.vectors, self.out.multiply, self.out.add
         new_spin, new_rate = spin, spin_rate
         if not self.prismatic:
             gyro = (mul(spin[1], rate), mul(-spin[0], rate), ZERO)
-            new_rate = tuple(
-                add(x, y, w) for x, y, w in zip(spin_rate, (ZERO, ZERO, acceleration), gyro)
-            )
+            new_rate = v.plus(spin_rate, (ZERO, ZERO, acceleration), gyro)
             new_spin = (spin[0], spin[1], add(spin[2], rate))
         w, wd = self._back(new_spin), self._back(new_rate)
         u = self._acceleration_matrix(w, wd)
         carried = (start[0], start[1], add(start[2], acceleration)) if self.prismatic else start
         turned = self._back(carried)
-        start = tuple(add(x, y) for x, y in zip(self._apply(u, self.position), turned))
+        start = v.plus(v.apply(u, self.position), turned)
         if self.prismatic:
             slide = self._back((ZERO, ZERO, rate))
-            start = tuple(
-                add(x, mul(atom('2'), y)) for x, y in zip(start, _cross(out, w, slide))
-            )
-        at_com = tuple(add(x, y) for x, y in zip(self._apply(u, self.com), start))
-        self.force = tuple(mul(self.mass, x) for x in at_com)
+            start = v.plus(start, v.times(v.two, v.cross(w, slide)))
+        self.force = v.times(self.mass, v.plus(v.apply(u, self.com), start))
         momentum = tuple(mul(j, x) for j, x in zip(self.moments, w))
-        spinning = _cross(out, w, momentum)
+        spinning = v.cross(w, momentum)
         self.moment = tuple(add(mul(j, x), y) for j, x, y in zip(self.moments, wd, spinning))
         return w, wd, start
 
     def carry(self, outer: Optional[_Link], force: Vector, moment: Vector) -> tuple:
         """Return force and moment on this link from those on the next."""
-        out, add = self.out, self.out.add
-        shifted = moment
+        v = self.vectors
         if outer is None:
-            turned = _cross(out, self.position, force)
-            shifted = tuple(add(x, y) for x, y in zip(moment, turned))
+            shifted = v.plus(moment, v.cross(self.position, force))
         else:
-            arm = outer._back(self.position)
-            turned = _cross(out, arm, force)
-            shifted = outer._ahead(tuple(add(x, y) for x, y in zip(moment, turned)))
-            force = outer._ahead(force)
+            turned = v.cross(outer._back(self.position), force)
+            shifted = v.apply(outer.rotation, v.plus(moment, turned))
+            force = v.apply(outer.rotation, force)
         # Figure 3.2: Z0195 is the link's own moment about the joint, Z0197 adds the next link's.
-        turned = _cross(out, self.arm, self.force)
-        own = tuple(add(x, y) for x, y in zip(self.moment, turned))
-        total = tuple(add(x, y) for x, y in zip(own, shifted))
-        return tuple(add(x, y) for x, y in zip(force, self.force)), total
+        own = v.plus(self.moment, v.cross(self.arm, self.force))
+        return v.plus(force, self.force), v.plus(own, shifted)
 
     def along_axis(self, force: Vector, moment: Vector) -> Term:
         """Return the joint's torque or force."""
-        return self._dot(force if self.prismatic else moment, self._back((ZERO, ZERO, ONE)))
+        along = self._back((ZERO, ZERO, ONE))
+        return self.vectors.dot(force if self.prismatic else moment, along)
 
     def _back(self, v: Vector) -> Vector:
-        return tuple(self._dot([row[k] for row in self.rotation], v) for k in range(3))
-
-    def _ahead(self, v: Vector) -> Vector:
-        return self._apply(self.rotation, v)
-
-    def _apply(self, m: Matrix, v: Vector) -> Vector:
-        return tuple(self._dot(row, v) for row in m)
-
-    def _dot(self, a: Sequence[Term], b: Sequence[Term]) -> Term:
-        return self.out.add(*(self.out.multiply(x, y) for x, y in zip(a, b)))
+        return self.vectors.apply(self.vectors.turned(self.rotation), v)
 
     def _acceleration_matrix(self, w: Vector, wd: Vector) -> Matrix:
         mul, add = self.out.multiply, self.out.add
@@ -312,25 +244,3 @@ class _Link:
             (add(mul(x, y), wd[2]), diagonal[1], add(mul(y, z), -wd[0])),
             (add(mul(x, z), -wd[1]), add(mul(y, z), wd[0]), diagonal[2]),
         )
-
-
-def _cross(out: Listing, a: Vector, b: Vector) -> Vector:
-    """Return the vector product in a listing."""
-    mul, add = out.multiply, out.add
-    return (
-        add(mul(a[1], b[2]), -mul(a[2], b[1])),
-        add(mul(a[2], b[0]), -mul(a[0], b[2])),
-        add(mul(a[0], b[1]), -mul(a[1], b[0])),
-    )
-
-
-def publication_counts() -> dict[str, tuple[int, int]]:
-    """Return multiplications and additions of the Stanford arm's listing, step by step."""
-    source = inverse_dynamics(stanford_rows())
-    used = source.without_unused()
-    merged = used.with_trigonometry()
-    return {
-        'source': source.operations,
-        'unused': used.operations,
-        'trigonometry': merged.operations,
-    }

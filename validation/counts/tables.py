@@ -104,8 +104,8 @@ def count(robot: Robot, function: str, arguments: tuple = (), **options: Any) ->
     return Count(found['mul'], found['add'], found['trig'])
 
 
-def _rigid(name: str, function: str, arguments: tuple = ()) -> Count:
-    return count(table_robot(name), function, arguments)
+def _rigid(name: str, function: str, arguments: tuple = (), **options: Any) -> Count:
+    return count(table_robot(name), function, arguments, **options)
 
 
 def tables() -> list[Table]:
@@ -179,16 +179,12 @@ def _direct() -> Table:
         table.rows.append(row)
         name, function = row.label.split(', ')
         if function == 'mass_matrix':
-            table.rows += [_method_row(name, number) for number in (1, 2, 3)]
+            for number, method in enumerate(list(MASS_MATRIX_METHODS)[:3], 1):
+                table.rows.append(CountRow(
+                    f'{name}, mass_matrix, method {number} ({method})', {}, {},
+                    partial(_rigid, name, 'mass_matrix', method=method),
+                ))
     return table
-
-
-def _method_row(name: str, number: int) -> CountRow:
-    method = list(MASS_MATRIX_METHODS)[number - 1]
-    return CountRow(
-        f'{name}, mass_matrix, method {number} ({method})', {}, {},
-        lambda: count(table_robot(name), 'mass_matrix', method=method),
-    )
 
 
 def _jacobian() -> Table:
@@ -203,7 +199,7 @@ def _jacobian() -> Table:
     )
     table.rows.append(CountRow(
         'Puma6, jacobian', rivals, others,
-        lambda: count(table_robot('Puma6'), 'jacobian:tool'),
+        partial(_rigid, 'Puma6', 'jacobian:tool'),
     ))
     return table
 

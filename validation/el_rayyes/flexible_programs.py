@@ -10,11 +10,11 @@ import numpy as np
 from validation.counts.dh_chain import DhRow
 from validation.counts.published_form import atom, Listing, ONE, Term, ZERO
 from validation.counts.robots import flexible_rows
+from validation.counts.vector_arithmetic import Numbers
 from validation.el_rayyes.king import King, KingLink, KingMode
-from validation.el_rayyes.vector_arithmetic import Numbers
+from validation.studies import clamped_free, ROOTS
 
 GRAVITY = 9.81
-ROOTS = (1.8751040687, 4.6940911330, 7.8547574382, 10.9955407349)
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(60)
 
 # First letters of the constants of a mode.
@@ -27,16 +27,9 @@ Make = Callable[[str, float], Any]
 
 def bending(number: int) -> tuple[float, float, float]:
     """Return slope, mean and first moment of a clamped-free shape of unit length and tip."""
-    b = ROOTS[number]
-    ratio = (np.sinh(b) - np.sin(b)) / (np.cosh(b) + np.cos(b))
-    x = 0.5 * (_POINTS + 1.0)
-
-    def shape(x: Any) -> Any:
-        return np.cosh(b * x) - np.cos(b * x) - ratio * (np.sinh(b * x) - np.sin(b * x))
-
-    slope = b * (np.sinh(b) + np.sin(b) - ratio * (np.cosh(b) - np.cos(b)))
-    tip, values = shape(1.0), 0.5 * _WEIGHTS * shape(x)
-    return slope / tip, values.sum() / tip, (values * x).sum() / tip
+    places = 0.5 * (_POINTS + 1.0)
+    values = 0.5 * _WEIGHTS * [clamped_free(x, number + 1)[0][number] for x in places]
+    return clamped_free(1.0, number + 1)[1][number], values.sum(), values @ places
 
 
 def links_of(

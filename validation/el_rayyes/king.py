@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Sequence
 
-from validation.el_rayyes.vector_arithmetic import Vector, VectorArithmetic
+from validation.counts.vector_arithmetic import Vector, VectorArithmetic
 
 
 @dataclass(frozen=True)

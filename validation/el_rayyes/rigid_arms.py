@@ -75,7 +75,6 @@ def constants(progress: Progress) -> list[Row]:
     first, second = (np.diag(np.array(body.matrix)) for body in bodies)
     return make_rows('er_stanford_constants', {
         'j11': first[0], 'j31': first[1], 'j32_j22': second[1] - second[2],
-        'balance': reference(robot).gravity_vector(np.zeros(6))[1],
     })
 
 

@@ -11,7 +11,7 @@ from flexdyn_ros.symbolic.optimise import optimise, PASSES
 from flexdyn_ros.symbolic.program import operation_counts, Program
 from validation.case import Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
-from validation.counts.clear import last_steps
+from validation.counts.clear import EQUAL, last_steps, publication_counts
 from validation.counts.dh_chain import DhRow
 from validation.counts.published_form import inverse_dynamics, Listing
 from validation.counts.published_program import published_program
@@ -126,17 +126,15 @@ def _factor(graph: Graph) -> tuple[int, int]:
 def statistics(progress: Progress) -> list[Row]:
     """Return the rows of the statistics of the Stanford arm's inverse dynamics."""
     source = inverse_dynamics(stanford_rows())
-    used = source.without_unused()
     found, _ = optimise(published_program())
-    computed, renamed, last = last_steps(stanford_rows(), EQUAL)
+    steps = publication_counts()
+    _, renamed, _ = last_steps(stanford_rows(), EQUAL)
     moved = last_steps(stanford_rows())[:2]
     return make_rows('er_clear_statistics', {
-        'source': sum(source.operations), 'unused': sum(used.operations),
-        'trigonometry': sum(used.with_trigonometry().operations),
-        'constants': sum(computed.operations), 'duplicates': renamed.operations,
+        **{step: sum(steps[step]) for step in ('source', 'unused', 'trigonometry', 'constants')},
+        'duplicates': steps['duplicates'], 'factors': steps['factoring'],
         'moved': [sum(step.operations) for step in moved], 'figure': _of_the_figure(renamed),
-        'factors': last.operations,
-        'statements': len(source.statements), 'misprint': sum(source.operations),
+        'statements': len(source.statements), 'misprint': sum(steps['source']),
         'factoring': sum(_operations(*found.outputs)),
     })
 
@@ -169,10 +167,6 @@ def terms(progress: Progress) -> list[Row]:
         found[arm] = [counts[name] for name in given['equal'][arm]]
         found[f'{arm}_near'] = [sum(counts[name]) for name in given['near'][arm]]
     return make_rows('er_clear_terms', found)
-
-
-# Constant of link 4 that has the value of another.
-EQUAL = {'j34': 'j24'}
 
 
 def _of_the_figure(listing: Listing) -> int:

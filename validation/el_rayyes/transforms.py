@@ -14,10 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any, Callable, Iterable, Optional, Sequence
+from typing import Any, Iterable, Sequence
 
 import numpy as np
-from validation.el_rayyes.flexible_programs import bending, ROOTS
+from validation.el_rayyes.flexible_programs import bending
+from validation.studies import rk4, ROOTS
 
 
 @dataclass
@@ -115,7 +116,7 @@ class RodArm:
         one, rate, change = np.eye(4), np.zeros((4, 4)), self.pull + np.zeros((len(qdd), 4, 4))
         kept = []
         for number, (rod, place) in enumerate(zip(self.rods, self.places)):
-            joint, joint_q, joint_qq = _joint(q[number])
+            joint, joint_q, joint_qq = joint_matrices(q[number])
             speed = joint_q * qd[number]
             speedup = joint_qq * (qd[number] * qd[number]) + joint_q * qdd[:, number, None, None]
             before = one
@@ -161,28 +162,7 @@ class RodArm:
         return rk4(self.accelerations, q, dt, t_end)
 
 
-def rk4(
-    accelerations: Callable[[np.ndarray, np.ndarray], np.ndarray], q: np.ndarray, dt: float,
-    t_end: float, qd: Optional[np.ndarray] = None,
-) -> np.ndarray:
-    """Return the coordinates (T, n) of a run by RK4, from rest unless rates are given."""
-    q, qd = np.array(q), np.zeros(len(q)) if qd is None else np.array(qd)
-    found = [q]
-    for _ in range(round(t_end / dt)):
-        slopes: list[tuple[np.ndarray, np.ndarray]] = []
-        for part in (0.0, 0.5, 0.5, 1.0):
-            v, a = slopes[-1] if slopes else (0.0, 0.0)
-            at, rate = q + part * dt * v, qd + part * dt * a
-            slopes.append((rate, accelerations(at, rate)))
-        q, qd = (
-            x + dt / 6.0 * (s[0] + 2.0 * s[1] + 2.0 * s[2] + s[3])
-            for x, s in zip((q, qd), zip(*slopes))
-        )
-        found.append(q)
-    return np.array(found)
-
-
-def _joint(angle: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def joint_matrices(angle: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a rotation about z, and its first and second derivative."""
     c, s = np.cos(angle), np.sin(angle)
 
@@ -200,34 +180,3 @@ def _mix(weights: Sequence[Any], blocks: Iterable[np.ndarray]) -> np.ndarray:
 
 def _trace(matrices: np.ndarray) -> np.ndarray:
     return np.trace(matrices, axis1=-2, axis2=-1)
-
-
-class Tally:
-    """A number without value; products and sums with it are counted in `counts`."""
-
-    counts = [0, 0]
-
-    def _product(self, other: Any) -> Tally:
-        self.counts[0] += 1
-        return self
-
-    def _sum(self, other: Any) -> Tally:
-        self.counts[1] += 1
-        return self
-
-    def _same(self) -> Tally:
-        return self
-
-    __mul__ = __rmul__ = _product
-    __add__ = __radd__ = __sub__ = __rsub__ = _sum
-    __neg__ = cos = sin = _same
-
-
-def counts_of_a_pass(rods: Sequence[Rod]) -> tuple[int, int]:
-    """Return products and sums of one inverse dynamics, with those by zeros and ones."""
-    arm = RodArm(rods)
-    Tally.counts[:] = 0, 0
-    q = np.full(arm.size, Tally(), dtype=object)
-    arm.inverse_dynamics(q, q, q[None])
-    products, sums = Tally.counts
-    return products, sums

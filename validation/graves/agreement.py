@@ -10,10 +10,10 @@ from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.case import Progress, Row
 from validation.case_file import inputs, make_rows
-from validation.graves.states import arm, arm_text, by_influence, random_state, relative
+from validation.graves.states import arm, arm_text, by_influence, random_state
 from validation.registry import Code
 from validation.robots import example_robot, URDF
-from validation.studies import reference, static_coordinates
+from validation.studies import apart, reference, static_coordinates
 
 ROBOTS: dict[str, Callable[[], Robot]] = {
     'serial': arm,
@@ -80,7 +80,7 @@ def _coupled_force() -> float:
         (dyn.potential_energy(q + h * step) - dyn.potential_energy(q - h * step)) / (2.0 * h)
         for step in np.eye(robot.nv)
     ]
-    return relative(force + weight, np.array(energy))
+    return apart(force + weight, np.array(energy))
 
 
 def _joint_softness() -> float:
@@ -124,7 +124,7 @@ def _difference(robot: Robot) -> float:
                 continue  # a clamped link without geometric stiffening has none
             found = getattr(ours, name)(*given), getattr(theirs, name)(*given)
             if np.any(found[1]):
-                worst = max(worst, relative(*found))
+                worst = max(worst, apart(*found))
     return worst
 
 

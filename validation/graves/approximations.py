@@ -13,9 +13,9 @@ from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
-from validation.graves.states import arm, by_influence, random_state, relative
+from validation.graves.states import arm, by_influence, random_state
 from validation.registry import Code
-from validation.studies import COLOURS, new_figure, reference, save_figure
+from validation.studies import apart, COLOURS, new_figure, reference, save_figure
 
 
 def inertia(progress: Progress) -> list[Row]:
@@ -46,8 +46,8 @@ def nonlinear(progress: Progress) -> list[Row]:
     literal, ours = [], []
     for q, qd in _states(robot, 0.0, 0.0):
         right = exact.coriolis_vector(q, qd)
-        ours.append(relative(complete.coriolis_vector(q, qd), right))
-        literal.append(relative(printed.coriolis_vector(q, qd), right))
+        ours.append(apart(complete.coriolis_vector(q, qd), right))
+        literal.append(apart(printed.coriolis_vector(q, qd), right))
     low, high = np.percentile(literal, (25, 75))
     detail = f'{np.mean(literal):.0%} in the mean, half of the states {low:.0%} to {high:.0%}'
     return make_rows('gr_nonlinear', {
@@ -105,7 +105,7 @@ def _inertia_errors(amplitude: float) -> np.ndarray:
     """Return by how much the mass matrix misses, of its largest entry, at random states."""
     exact, constant = reference(arm()), by_influence(arm(), 'undeformed_inertia')
     return np.array([
-        relative(constant.mass_matrix(q), exact.mass_matrix(q))
+        apart(constant.mass_matrix(q), exact.mass_matrix(q))
         for q, _ in _states(arm(), amplitude)
     ])
 
@@ -153,7 +153,7 @@ def _mean_force_error(
     model: Dynamics, exact: Dynamics, states: list[tuple[np.ndarray, np.ndarray]]
 ) -> float:
     return float(np.mean([
-        relative(model.coriolis_vector(q, qd), exact.coriolis_vector(q, qd)) for q, qd in states
+        apart(model.coriolis_vector(q, qd), exact.coriolis_vector(q, qd)) for q, qd in states
     ]))
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 from validation.case import Progress, Row
 from validation.case_file import inputs, make_rows
-from validation.graves.states import arm_text, by_influence, random_state, relative
+from validation.graves.states import arm_text, by_influence, random_state
 from validation.registry import Code
-from validation.studies import reference
+from validation.studies import apart, reference
 
 BASE = 6  # velocity coordinates
 _BODY = '<payload link="base" mass="{mass}" com="0.1 0 -0.2" ixx="{0}" iyy="{1}" izz="{2}"/>'
@@ -44,8 +44,8 @@ def moving_base(progress: Progress) -> list[Row]:
         rate = np.concatenate((turn.T @ twist[:3], turn.T @ twist[3:], qd[BASE:]))
         ours = by_joints.forward_dynamics(q, qd, tau, wrench)
         theirs = afloat.forward_dynamics(at, rate, tau, wrench)
-        arms.append(relative(ours[BASE:], theirs[BASE:]))
-        tips.append(relative(
+        arms.append(apart(ours[BASE:], theirs[BASE:]))
+        tips.append(apart(
             by_joints.jacobian(q, 'tip') @ ours + by_joints.jacobian_rate_qd(q, qd, 'tip'),
             afloat.jacobian(at, 'tip') @ theirs + afloat.jacobian_rate_qd(at, rate, 'tip'),
         ))

@@ -19,9 +19,9 @@ from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 from validation.case import Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
-from validation.el_rayyes.transforms import rk4
 from validation.graves.states import arm
 from validation.registry import Code
+from validation.studies import rk4
 
 _NAME = 'gr_mechanism_modes'
 _STEP, _LONG_STEP = 1e-5, 5e-5  # of a first and of a second derivative

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
@@ -52,9 +51,3 @@ def random_state(
     qd = rng.normal(size=robot.nv)
     qd[robot.n_joints:] *= modal_rate
     return q, qd, rng.normal(size=robot.nv)
-
-
-def relative(ours: Any, theirs: Any) -> float:
-    """Return the largest difference over the largest entry of the second."""
-    ours, theirs = np.asarray(ours), np.asarray(theirs)
-    return float(np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs)))

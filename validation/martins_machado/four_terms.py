@@ -18,7 +18,7 @@ from validation.case import Progress, Row
 from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.robots import URDF
-from validation.studies import reference
+from validation.studies import apart, reference
 
 _NAME = 'mm_four_terms'
 _FRICTION = (
@@ -130,13 +130,9 @@ def four_terms(progress: Progress) -> list[Row]:
         for method in (mass_matrix_by_columns, mass_matrix_by_outer_links, mass_matrix)
     ]
     return make_rows(_NAME, {
-        **{
-            name: np.max(np.abs(term - other[order])) / np.max(np.abs(other))
-            for name, (term, other) in terms.items()
-        },
-        'sum': np.max(np.abs(whole - sum(other[order] for _, other in terms.values())))
-        / np.max(np.abs(whole)),
-        'methods': [np.max(np.abs(matrix - exact)) / np.max(exact) for matrix in matrices],
+        **{name: apart(term, other[order]) for name, (term, other) in terms.items()},
+        'sum': apart(sum(other[order] for _, other in terms.values()), whole),
+        'methods': [apart(matrix, exact) for matrix in matrices],
     })
 
 

@@ -7,9 +7,8 @@ import numpy as np
 from validation.case import Progress, Row
 from validation.case_file import inputs, make_rows
 from validation.mohan_saha.canadarm import canadarm, JOINTS, path, rigid_torque
-from validation.mohan_saha.denoc import clamped_free, ROOTS
 from validation.registry import Code
-from validation.studies import frequencies_hz, reference
+from validation.studies import clamped_free, frequencies_hz, reference, ROOTS
 
 
 def rigid(progress: Progress) -> list[Row]:

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from typing import Optional, Sequence
 
 import numpy as np
+from validation.studies import clamped_free, ROOTS
 
-# Roots of 1 + cos b cosh b = 0.
-ROOTS = (1.8751040687119611, 4.694091132974175, 7.854757438237613, 10.995540734875467)
 _PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(30)
 
 
@@ -104,21 +103,6 @@ class Moving:
     tips: list[np.ndarray] = field(default_factory=list)
 
 
-def clamped_free(z: float, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return values at z = x / L of the first shapes, 1 at the tip, and slopes by z (eq. 43)."""
-    b = np.array(ROOTS[:count])
-
-    def raw(z: float) -> tuple[np.ndarray, np.ndarray]:
-        ratio = (np.sin(b) + np.sinh(b)) / (np.cos(b) + np.cosh(b))
-        value = np.sin(b * z) - np.sinh(b * z) - ratio * (np.cos(b * z) - np.cosh(b * z))
-        slope = np.cos(b * z) - np.cosh(b * z) + ratio * (np.sin(b * z) + np.sinh(b * z))
-        return value, b * slope
-
-    tip = raw(1.0)[0]
-    value, slope = raw(z)
-    return value / tip, slope / tip
-
-
 def move(
     links: Sequence[BeamLink], q: np.ndarray, qd: np.ndarray, coriolis: float = 2.0
 ) -> Moving:
@@ -185,7 +169,7 @@ def _across(
     changing = np.imag(_left_jacobian(vector + 1j * step * vector_rate)) / step
     carry = np.zeros((6 + n_next, 6 + link.n))
     carry[:3, :3] = carry[3:6, 3:6] = np.eye(3)
-    carry[:3, 3:6] = -_cross(arm)
+    carry[:3, 3:6] = -cross_matrix(arm)
     carry[:3, 6:] = axes @ shape
     carry[3:6, 6:] = turning
     slide = axes @ shape @ d_rate
@@ -206,14 +190,15 @@ def _inertia(
     for x, dm in link.points():
         shape = axes @ link.shape(x)
         arm = axes @ np.array([x, 0.0, 0.0]) + shape @ d
-        point = np.hstack((np.eye(3), -_cross(arm), shape))
+        point = np.hstack((np.eye(3), -cross_matrix(arm), shape))
         bias = np.cross(spin, np.cross(spin, arm)) + coriolis * np.cross(spin, shape @ d_rate)
         mass += dm * point.T @ point
         gamma += dm * point.T @ bias
     return mass, gamma
 
 
-def _cross(v: np.ndarray) -> np.ndarray:
+def cross_matrix(v: np.ndarray) -> np.ndarray:
+    """Return [v]x, with [v]x u = v x u."""
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]], dtype=v.dtype)
 
 
@@ -225,7 +210,7 @@ def _about(axis: int, angle: float) -> np.ndarray:
 
 def _exponential(vector: np.ndarray) -> np.ndarray:
     angle = np.sqrt(vector @ vector)
-    cross = _cross(vector)
+    cross = cross_matrix(vector)
     return np.eye(3) + np.sinc(angle / np.pi) * cross + (
         0.5 * np.sinc(0.5 * angle / np.pi) ** 2 * cross @ cross
     )
@@ -233,7 +218,7 @@ def _exponential(vector: np.ndarray) -> np.ndarray:
 
 def _left_jacobian(vector: np.ndarray) -> np.ndarray:
     """Return J with w = J phi' for a rotation exp([phi]x), by its series."""
-    cross = _cross(vector)
+    cross = cross_matrix(vector)
     total = term = np.eye(3, dtype=vector.dtype)
     for k in range(2, 24):
         term = term @ cross / k

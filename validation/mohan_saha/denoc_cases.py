@@ -13,7 +13,7 @@ import numpy as np
 from validation.beam_arms import beam_arm_urdf
 from validation.case import Progress, Row
 from validation.case_file import inputs, make_rows
-from validation.mohan_saha.denoc import BeamLink, move, Moving
+from validation.mohan_saha.denoc import BeamLink, cross_matrix, move, Moving
 from validation.mohan_saha.denoc_recursions import (
     accelerations,
     bias,
@@ -23,7 +23,7 @@ from validation.mohan_saha.denoc_recursions import (
     multiplied,
 )
 from validation.registry import Code
-from validation.studies import reference
+from validation.studies import apart, reference
 
 
 class _Arm:
@@ -80,26 +80,21 @@ def rows(progress: Progress) -> list[Row]:
     product = np.array(upper) @ np.diag(diagonal) @ np.array(upper).T
     printed = arm.moving(q, qd, coriolis=1.0)
     return make_rows('ms_denoc', {
-        'complement': _apart(inertia_by_complement(moving), inertia),
-        'inertia': _apart(ours[np.ix_(order, order)], inertia),
+        'complement': apart(inertia_by_complement(moving), inertia),
+        'inertia': apart(ours[np.ix_(order, order)], inertia),
         'carried_twice': _carried_twice(moving),
-        'block_factors': _apart(multiplied(moving, factors), inertia),
-        'our_factors': _apart(product, ours[own]),
-        'bias': _apart(dyn.bias_vector(q, qd)[order], wanted),
-        'lagrange': _apart(_lagrange_bias(dyn, q, qd), dyn.bias_vector(q, qd)),
-        'without_gamma': _apart(bias(moving, arm.gravity, with_gamma=False), wanted),
-        'coriolis_once': _apart(bias(printed, arm.gravity), wanted),
-        'recursive_solution': _apart(solved, np.linalg.solve(inertia, tau[order] - wanted)),
-        'accelerations': _apart(dyn.forward_dynamics(q, qd, tau)[order], solved),
-        'our_dense_solution': _apart(
+        'block_factors': apart(multiplied(moving, factors), inertia),
+        'our_factors': apart(product, ours[own]),
+        'bias': apart(dyn.bias_vector(q, qd)[order], wanted),
+        'lagrange': apart(_lagrange_bias(dyn, q, qd), dyn.bias_vector(q, qd)),
+        'without_gamma': apart(bias(moving, arm.gravity, with_gamma=False), wanted),
+        'coriolis_once': apart(bias(printed, arm.gravity), wanted),
+        'recursive_solution': apart(solved, np.linalg.solve(inertia, tau[order] - wanted)),
+        'accelerations': apart(dyn.forward_dynamics(q, qd, tau)[order], solved),
+        'our_dense_solution': apart(
             dyn.forward_dynamics(q, qd, tau, method='cholesky')[order], solved
         ),
     })
-
-
-def _apart(ours: np.ndarray, expected: np.ndarray) -> float:
-    """Return the largest difference over the largest expected number."""
-    return float(np.max(np.abs(ours - expected)) / np.max(np.abs(expected)))
 
 
 def _carried_twice(moving: Moving) -> float:
@@ -110,15 +105,11 @@ def _carried_twice(moving: Moving) -> float:
     direct = np.zeros_like(twice)
     direct[:3, :3] = direct[3:6, 3:6] = np.eye(3)
     arm = moving.origins[2] - moving.origins[0]
-    direct[:3, 3:6] = _cross(-arm)
+    direct[:3, 3:6] = cross_matrix(-arm)
     slide, turn = moving.tips[0][:3], moving.tips[0][3:]
     direct[:3, 6:] = slide + np.cross(turn.T, between).T
     direct[3:6, 6:] = turn
-    return _apart(twice, direct)
-
-
-def _cross(v: np.ndarray) -> np.ndarray:
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    return apart(twice, direct)
 
 
 def _lagrange_bias(dyn: Dynamics, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

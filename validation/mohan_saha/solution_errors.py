@@ -15,6 +15,7 @@ from typing import Any
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.mohan_saha.two_solutions import DENSE, RECURSIVE, SOLUTIONS, TwoSolutions
+from validation.studies import apart
 
 SINGLE, DOUBLE = 'single', 'double'
 _NUMBERS: dict[str, Any] = {SINGLE: np.float32, DOUBLE: float, 'extended': np.longdouble}
@@ -88,7 +89,7 @@ def solution_errors(robot: Robot, samples: int, seed: int = 1, bend: float = 0.0
                     found = np.array(parts[name].solve(
                         solution, [number(x) for x in q], [number(x) for x in forces]
                     ))
-                    error = np.max(np.abs(found - truth)) / np.max(np.abs(truth))
+                    error = apart(found, truth)
                 errors[name, solution].append(float(error))
             try:
                 np.linalg.cholesky(parts[name].mass_matrix([number(x) for x in q]))

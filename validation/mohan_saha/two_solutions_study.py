@@ -19,6 +19,7 @@ from validation.mohan_saha.canadarm import (
 from validation.mohan_saha.driven_run import DrivenRun, integrate
 from validation.mohan_saha.solution_errors import DOUBLE, SINGLE
 from validation.mohan_saha.two_solutions import SOLUTIONS, TwoSolutions
+from validation.studies import apart
 
 MODES = 2
 NUMBERS: dict[str, Any] = {SINGLE: np.float32, DOUBLE: float}
@@ -140,5 +141,5 @@ def along_the_motion(t_end: float) -> tuple[np.ndarray, float]:
         )
         matrix = equations.mass_matrix(q.tolist()) * np.outer(scale, scale)
         conditions.append(np.linalg.cond(matrix))
-        differences.append(np.max(np.abs(first - second)) / np.max(np.abs(first)))
+        differences.append(apart(second, first))
     return np.array(conditions), float(np.max(differences))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Optional
 
 import numpy as np
+from validation.studies import turn
 
 # Torsion constant of a solid square over side^4 (Timoshenko and Goodier, section 109).
 _SQUARE_TORSION = 0.1406
@@ -115,11 +116,11 @@ class Arm:
 
     def places(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the place (3,) and rotation (3, 3) of each bar at the start."""
-        place, turn, found = self.root, np.eye(3), []
+        place, axes, found = self.root, np.eye(3), []
         for bar, angle in zip(self.bars, self.angles):
-            turn = turn @ rotation(bar.axis, angle)
-            found.append((place, turn))
-            place = place + turn[:, 0] * bar.length
+            axes = axes @ turn('xyz'.index(bar.axis), angle)
+            found.append((place, axes))
+            place = place + axes[:, 0] * bar.length
         return found
 
 
@@ -143,16 +144,6 @@ def read_arm(inputs: Mapping[str, Any]) -> Arm:
         mount=tuple(map(float, inputs.get('mount', (0.0, 0.0, 0.0)))),
         tool=_lump(inputs.get('tool')),
     )
-
-
-def rotation(axis: str, angle: float) -> np.ndarray:
-    """Return the rotation matrix about a coordinate axis (3, 3)."""
-    c, s = np.cos(angle), np.sin(angle)
-    i, j = {'x': (1, 2), 'y': (2, 0), 'z': (0, 1)}[axis]
-    matrix = np.eye(3)
-    matrix[[i, j], [i, j]] = c
-    matrix[j, i], matrix[i, j] = s, -s
-    return matrix
 
 
 def _lump(entry: Optional[Mapping[str, Any]]) -> Optional[LumpedMass]:

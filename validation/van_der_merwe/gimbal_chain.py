@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence
 
 import numpy as np
+from validation.studies import turn
 
 AXES = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')
 SIX = ' '.join(AXES)
@@ -19,16 +20,6 @@ SIX = ' '.join(AXES)
 def numbers(values: Any) -> str:
     """Return numbers as the text of an attribute, with all their digits."""
     return ' '.join(repr(float(x)) for x in np.ravel(values))
-
-
-def turn(axis: int, angle: float) -> np.ndarray:
-    """Return the rotation of a frame about its axis number `axis`, to the frame before."""
-    c, s = np.cos(angle), np.sin(angle)
-    second, third = (axis + 1) % 3, (axis + 2) % 3
-    rotation = np.eye(3)
-    rotation[second, second] = rotation[third, third] = c
-    rotation[third, second], rotation[second, third] = s, -s
-    return rotation
 
 
 def origin(position: Any, rotation: Optional[np.ndarray] = None) -> str:

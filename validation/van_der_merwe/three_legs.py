@@ -13,8 +13,8 @@ import numpy as np
 from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.registry import Code
-from validation.studies import COLOURS, new_figure, reference, save_figure
-from validation.van_der_merwe.gimbal_chain import body, Chain, joint, origin, robot_text, turn
+from validation.studies import COLOURS, new_figure, reference, save_figure, turn
+from validation.van_der_merwe.gimbal_chain import body, Chain, joint, origin, robot_text
 from validation.van_der_merwe.spatial import angular_first, mobility
 
 CHECKS, CONTROL = 'vm_hslm', 'vm_hslm_control'

@@ -118,8 +118,8 @@ def test_pinocchio_helical():
     assert_agree(dyn.forward_dynamics(q, qd, qdd), pin.aba(model, data, q, qd, qdd), 1e-11)
 
 
-def test_oblique_offset_axes_like_a_chain():
-    """A turn about an offset axis, a screw and an oblique slide, against joints one by one."""
+def oblique_wrist(inner=''):
+    """Return a joint of oblique and offset axes, and the same with joints one by one."""
     ways = (((1.0, 2.0, -2.0), (0.1, 0.0, 0.3)), ((0.0, 3.0, 4.0), (0.0, -0.2, 0.1)),
             ((6.0, 2.0, 3.0), None))
     axes = (
@@ -127,12 +127,11 @@ def test_oblique_offset_axes_like_a_chain():
         f'<axis name="thread" xyz="0 3 4" through="0 -0.2 0.1" pitch="{PITCH}"/>'
         '<axis name="stroke" xyz="6 2 3" motion="slide"/>'
     )
-    ours = reference_dynamics(robot_of(
+    ours = robot_of(
         joint('wrist', 'floating', 'base', 'hand', origin((0.2, 0.1, 0.5)))
         + body('hand', MASS, COM, MOMENTS),
-        f'<multi_axis_joint joint="wrist">{axes}</multi_axis_joint>',
-    ))
-    assert ours.robot.coordinate_names == ('wrist/swing', 'wrist/thread', 'wrist/stroke')
+        f'<multi_axis_joint joint="wrist">{axes}</multi_axis_joint>{inner}',
+    )
     parts, parent, last = '', 'base', np.array([0.2, 0.1, 0.5])
     for k, (direction, through) in enumerate(ways):
         point = np.array(through or (0.0, 0.0, 0.0))
@@ -143,13 +142,38 @@ def test_oblique_offset_axes_like_a_chain():
         parent, last = f'l{k}', -point
         parts += f'<link name="l{k}"/>'
     parts += joint('end', 'fixed', parent, 'hand', origin(last)) + body('hand', MASS, COM, MOMENTS)
-    theirs = reference_dynamics(robot_of(parts, f'<joint_dynamics joint="j1" pitch="{PITCH}"/>'))
+    theirs = robot_of(parts, f'<joint_dynamics joint="j1" pitch="{PITCH}"/>{inner}')
+    return reference_dynamics(ours), reference_dynamics(theirs)
+
+
+def test_oblique_offset_axes_like_a_chain():
+    """A turn about an offset axis, a screw and an oblique slide, against joints one by one."""
+    ours, theirs = oblique_wrist()
+    assert ours.robot.coordinate_names == ('wrist/swing', 'wrist/thread', 'wrist/stroke')
     q, qd, qdd = np.random.default_rng(2).normal(size=(3, 3))
     for name, given in (
         ('inverse_dynamics', (q, qd, qdd)), ('mass_matrix', (q,)), ('coriolis_vector', (q, qd)),
         ('jacobian', (q, 'hand')), ('frame_pose', (q, 'hand')), ('kinetic_energy', (q, qd)),
     ):
         assert_agree(getattr(ours, name)(*given), getattr(theirs, name)(*given), 1e-11)
+
+
+def test_oblique_offset_axes_in_a_loop():
+    """The hand held to a plane: accelerations and the force of the loop, joints one by one."""
+    ours, theirs = oblique_wrist(
+        '<loop name="plane" frame1="hand" frame2="base" constrain="tz"/>')
+    q, qd, tau = np.random.default_rng(2).normal(size=(3, 3))
+    assert ours.robot.nv == theirs.robot.nv == 3
+    q, qd = ours.project(q, qd)
+    for state, other in zip((q, qd), theirs.project(q, qd)):
+        np.testing.assert_allclose(other, state, atol=1e-9)
+    found = ours.forward_dynamics(q, qd, tau)
+    assert_agree(found, theirs.forward_dynamics(q, qd, tau), 1e-10)
+    force = ours.constraint_forces(q, qd, tau)
+    assert abs(force[0]) > 1.0
+    assert_agree(force, theirs.constraint_forces(q, qd, tau), 1e-10)
+    free, _ = oblique_wrist()
+    assert np.abs(found - free.forward_dynamics(q, qd, tau)).max() > 0.1
 
 
 @pytest.mark.parametrize('name', thinned(['screws', 'general_axes'], {'screws'}))

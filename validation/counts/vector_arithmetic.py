@@ -52,11 +52,11 @@ class VectorArithmetic:
         """Return a scalar product."""
         return self.out.add(*(self.out.multiply(x, y) for x, y in zip(a, b)))
 
-    def apply(self, matrix: Sequence[Sequence[Any]], v: Vector) -> Any:
+    def apply(self, matrix: Sequence[Sequence[Any]], v: Sequence[Any]) -> Any:
         """Return a matrix times a vector."""
         return tuple(self.dot(row, v) for row in matrix)
 
-    def cross(self, a: Vector, b: Vector) -> Any:
+    def cross(self, a: Sequence[Any], b: Sequence[Any]) -> Any:
         """Return a vector product."""
         mul, add = self.out.multiply, self.out.add
         return tuple(
@@ -71,7 +71,7 @@ class VectorArithmetic:
         """Return a multiple of a vector."""
         return tuple(self.out.multiply(factor, x) for x in v)
 
-    def twice_turned(self, w: Vector, v: Vector) -> Any:
+    def twice_turned(self, w: Sequence[Any], v: Sequence[Any]) -> Any:
         """Return w x (w x v)."""
         return self.cross(w, self.cross(w, v))
 
