@@ -97,10 +97,11 @@ IMPLICIT = Tableau(
 
 # The explicit methods of a fixed step.
 TABLEAUS: dict[str, Tableau] = {method.name: method for method in (MIDPOINT, RK4, RK10)}
-# scipy's, whose steps follow from tolerances, by their highest order: see `adaptive.py`.
+# Those whose steps follow from tolerances, by their highest order: see `adaptive.py`.
 ADAPTIVE: dict[str, Tableau] = {
     name.lower(): Tableau(name, order, (), (), (), math.inf, math.inf)
-    for name, order in (('RK45', 5), ('DOP853', 8), ('Radau', 5), ('BDF', 5), ('LSODA', 12))
+    for name, order in (
+        ('RK45', 5), ('DOP853', 8), ('Radau', 5), ('BDF', 5), ('LSODA', 12), ('CVODE', 5))
 }
 
 

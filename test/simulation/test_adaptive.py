@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adaptive methods: their Jacobian and order, knots of torques, events, what an error leaves."""
 
+from importlib.util import find_spec
 import math
 from pathlib import Path
+import sys
 from unittest.mock import patch
 import warnings
 
 import flexdyn_ros as fd
-from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.quasi_static.dynamics import QuasiStatic
 from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
 from flexdyn_ros.simulation import (
@@ -29,8 +31,11 @@ from scipy.special import ellipj, ellipk
 from simulated_robots import FLEXIBLE_PENDULUM, PENDULUM, TUMBLER
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
-METHODS = tuple(each.name for each in ADAPTIVE.values())
-STIFF = ('Radau', 'BDF', 'LSODA')
+needs_sundials = pytest.mark.skipif(
+    find_spec('sksundae') is None, reason='the extra "sundials" (scikit-sundae) is not installed')
+CVODE = pytest.param('CVODE', marks=needs_sundials)
+METHODS = tuple(each.name for each in ADAPTIVE.values() if each.name != 'CVODE') + (CVODE,)
+STIFF = ('Radau', 'BDF', 'LSODA', CVODE)
 G, LENGTH, AMPLITUDE = 9.81, 0.8, 1.5
 K2 = math.sin(0.5 * AMPLITUDE) ** 2
 WHEEL = (
@@ -156,7 +161,7 @@ def counted(*given, **options):
     return motion, values.call_count + 8 * slopes.call_count
 
 
-@pytest.mark.parametrize('method', ['Radau', 'BDF'])
+@pytest.mark.parametrize('method', ['Radau', 'BDF', CVODE])
 def test_fast_modes_that_rest_do_not_bound_the_step(method):
     """Torsion of 7.6 kHz, 1e-9 rad of it, beside 5 Hz: a 20th of the evaluations of rk4."""
     robot = fd.load_robot(
@@ -340,6 +345,29 @@ def test_what_does_not_fit_is_refused(pendulum):
     joints = QuasiStatic(fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM)))
     with pytest.raises(ArgumentError, match='joints alone take rk2, rk4, rk10'):
         simulate_quasi_static(joints, [0.0], [0.0], None, 0.1, 0.01, 'BDF')
+
+
+@needs_sundials
+def test_sundials_gives_the_motion_of_scipy():
+    """A flexible pendulum with a controller, by CVODE and by DOP853 and Radau."""
+    dyn = fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM))
+    runs = [
+        fd.simulate(dyn, np.zeros(5), np.zeros(5), torque_of(dyn, 'law'), 0.1, 5e-3, method,
+                    rtol=1e-8)
+        for method in ('DOP853', 'Radau', 'cvode')
+    ]
+    assert runs[2].method == 'CVODE'
+    for theirs in runs[:2]:
+        assert np.abs(runs[2].q - theirs.q).max() < 1e-5 * np.abs(theirs.q).max()
+        assert np.abs(runs[2].work - theirs.work).max() < 1e-5 * np.abs(theirs.work).max()
+
+
+def test_without_sundials_the_error_names_what_to_install(pendulum, monkeypatch):
+    """It is a library of an extra."""
+    monkeypatch.delitem(sys.modules, 'flexdyn_ros.simulation.cvode', raising=False)
+    monkeypatch.setitem(sys.modules, 'sksundae.cvode', None)
+    with pytest.raises(FlexdynError, match='CVODE.*pip install scikit-sundae'):
+        fd.simulate(pendulum, [AMPLITUDE], [0.0], None, 1.0, 0.01, 'CVODE')
 
 
 def turning_loop(name, speeds):
