@@ -49,7 +49,8 @@ from flexdyn_ros.output_files import new_folder
 
 # Those of `simulate`, which is imported only when it runs.
 METHODS = (
-    'auto', 'rk2', 'rk4', 'rk10', 'implicit', 'RK45', 'DOP853', 'Radau', 'BDF', 'LSODA', 'CVODE',
+    'auto', 'rk2', 'rk4', 'rk10', 'implicit', 'generalised_alpha', 'RK45', 'DOP853', 'Radau',
+    'BDF', 'LSODA', 'CVODE',
 )
 _DEFAULT_STEP = 1e-3  # [s]
 SHARED = ('out', 'set', 'no_plots', 'mcap', 'html', 'factor', 'package')

@@ -2,10 +2,11 @@
 """
 Runs with a step that follows from tolerances, by scipy's solvers and CVODE of SUNDIALS.
 
-They are the classes behind `scipy.integrate.solve_ivp`, and `cvode.py`. They are taken a step at a
-time, so that an interrupt leaves the samples so far. Dense output gives the samples and the times of events. A run
-starts anew where the torque may jump or bend. That is at the knots of tables and references, and
-where a torque that is held changes. No step therefore passes over a knot.
+They are the classes behind `scipy.integrate.solve_ivp`, and that of `cvode.py`. They are taken a
+step at a time, so that an interrupt leaves the samples so far. Dense output gives the samples and
+the times of events. A run starts anew where the torque may jump or bend. That is at the knots of
+tables and references, and where a torque that is held changes. No step therefore passes over a
+knot.
 
 With loops the solver integrates dy/dt = f(P(y)), where P takes a state to the nearest closed one
 and f is the motion under the loops there. f is tangent to the closed states, so that what a step

@@ -22,6 +22,9 @@ Rate = Callable[[float, np.ndarray], np.ndarray]
 class CvodeSolver(OdeSolver):
     """Steps of CVODE from t0 to t_bound, see `scipy.integrate.OdeSolver`."""
 
+    t: float
+    y: np.ndarray
+
     def __init__(
         self, fun: Rate, t0: float, y0: np.ndarray, t_bound: float, max_step: float = math.inf,
         rtol: float = 1e-3, atol: Any = 1e-6, jac: Optional[Rate] = None,
