@@ -13,14 +13,15 @@ numerical dissipation: the generalized-alpha method, Journal of Applied Mechanic
 recursion apart from v' M. Arnold and O. Bruls, Convergence of the generalized-alpha scheme for
 constrained mechanical systems, Multibody System Dynamics 18, 2007).
 
-q_m is half of the displacement on, and N takes velocities to the rates of q: for quaternions that
-is the exponential map but for errors of third order. All four numbers follow from rho, the
+q_m is half of the displacement on. N takes velocities to the rates of q; for quaternions that is
+the exponential map but for errors of third order. All four numbers follow from rho, the
 spectral radius at infinite frequency. The method is then of second order, and damps slow
 vibrations least. Work and losses are integrated as v is.
 """
 
 from __future__ import annotations
 
+from flexdyn_ros.dynamics.modal_motion import alpha_weights
 from flexdyn_ros.simulation.divided_steps import DividedSteps, NotConverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.state_jacobian import StateJacobian
@@ -29,8 +30,8 @@ import numpy as np
 
 # Iterations after which the Jacobian is taken anew.
 _STALE = (5, 10)
-# Of torques, by which they jump between two steps.
-_JUMP = 1e-9
+# Of torques, by which they jump between two steps, and of lengths of steps.
+_SAME = 1e-9
 
 
 class GeneralisedAlpha(DividedSteps):
@@ -42,13 +43,11 @@ class GeneralisedAlpha(DividedSteps):
 
         Args:
             equations: The robot's equations of motion.
-            rho: Spectral radius at infinite frequency, from 0 to 1, where nothing is damped.
+            rho: Spectral radius at infinite frequency, from 0 to 1, without damping.
         """
         super().__init__(equations)
         self._slopes = StateJacobian(equations)
-        self._m, self._f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
-        self._gamma = 0.5 - self._m + self._f
-        self._beta = 0.25 * (self._gamma + 0.5) ** 2
+        self._rho, (self._share, self._beta, self._gamma) = rho, alpha_weights(rho)
         # v' and a at the end of the last step, with the rates of the integrals; torque there.
         self._rate, self._mean, self._tau = np.zeros(0), np.zeros(0), np.zeros(0)
         self._inverse, self._length = np.zeros((0, 0)), 0.0
@@ -71,32 +70,31 @@ class GeneralisedAlpha(DividedSteps):
         Raises:
             Diverged: The motion has grown beyond what can be computed.
         """
-        scale = np.abs(tau).max(initial=0.0)
-        if not self._tau.size or np.abs(tau - self._tau).max() > _JUMP * scale:
+        if not self._rate.size or _largest(tau - self._tau) > _SAME * _largest(tau):
             self._rate = self._mean = self._rates(t, q, qd, tau)
         return self._divided(t, h, q, qd)
 
     def _whole(
         self, t: float, h: float, q: np.ndarray, qd: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        equations, m, f, nv = self._equations, self._m, self._f, len(qd)
-        start, gamma, beta = equations.quadratures.value, self._gamma, self._beta
-        rate, before, moved = self._rate, np.inf, np.inf
+        equations, beta, gamma, nv = self._equations, self._beta, self._gamma, len(qd)
+        start, rate, before, moved = equations.quadratures.value, self._rate, np.inf, np.inf
+        known = self._rho * self._rate - (2.0 * self._rho - 1.0) * self._mean
         for iteration in range(MOST_ITERATIONS):
-            mean = ((1.0 - f) * rate + f * self._rate - m * self._mean) / (1.0 - m)
+            mean = self._share * (rate + known)
             change = h * ((1.0 - gamma) * self._mean + gamma * mean)
             bent = h * h * ((0.5 - beta) * self._mean + beta * mean)[:nv]
             end, v = self._moved(q, h * qd + bent), qd + change[:nv]
             equations.quadratures.value = start + change[nv:]
-            if settled(moved, before, np.abs(qd).max() + np.abs(change[:nv]).max()):
+            if settled(moved, before, _largest(qd) + _largest(change[:nv])):
                 break
             tau = equations.torque(t + h, end, v)
             found = self._rates(t + h, end, v, tau)
-            if h != self._length or iteration in _STALE:
+            if abs(h - self._length) > _SAME * h or iteration in _STALE:
                 self._linearise(t + h, h, end, v)
             correction = self._inverse @ (found[:nv] - rate[:nv])
             rate = np.concatenate((rate[:nv] + correction, found[nv:]))
-            before, moved = moved, h * float(np.abs(correction).max())
+            before, moved = moved, h * _largest(correction)
         else:
             raise NotConverged
         self._rate, self._mean, self._tau = rate, mean, tau
@@ -116,9 +114,13 @@ class GeneralisedAlpha(DividedSteps):
 
     def _linearise(self, t: float, h: float, q: np.ndarray, qd: np.ndarray) -> None:
         """Take the matrix of the iterations at a state; integrals act back by iterations alone."""
-        nq, nv, weight = len(q), len(qd), (1.0 - self._f) / (1.0 - self._m)
+        nq, nv = len(q), len(qd)
         slopes = self._slopes(t, q, qd)[: nq + nv, : nq + nv]
         by_q = slopes[nq:, :nq] @ slopes[:nq, nq:]
         by_v = slopes[nq:, nq:]
-        matrix = np.eye(nv) - weight * h * (self._gamma * by_v + h * self._beta * by_q)
+        matrix = np.eye(nv) - self._share * h * (self._gamma * by_v + h * self._beta * by_q)
         self._inverse, self._length = np.linalg.inv(matrix), h
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values).max(initial=0.0))

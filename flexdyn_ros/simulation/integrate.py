@@ -135,7 +135,7 @@ def simulate(
         stops: Whether joints stop at the limits of the URDF, with restitution 0; by the implicit
             method. An elastic joint's stop is on the link side.
         rho_infinity: Of generalised-alpha: spectral radius at infinite frequency, from 0 to 1,
-            where nothing is damped; None for 0.9.
+            without damping; None for 0.9.
 
     Returns:
         The motion, with the torque and the total energy at each sample. For a prescribed base the
