@@ -34,6 +34,7 @@ EXTRAS = {
     'modal-tests': ['pyuff'],
     'identification': ['clarabel', 'cvxpy-base'],
     'studies': ['clarabel', 'cvxpy-base', 'figaroh', 'matplotlib'],
+    'sundials': ['scikit-sundae'],
     'oracles': ['example-robot-data', 'mujoco', 'pin'],
     'docs': ['myst-parser', 'sphinx', 'sphinx-rtd-theme'],
     'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],

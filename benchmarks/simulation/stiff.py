@@ -33,7 +33,7 @@ _DURATION, _SAMPLE = 2.0, 0.01  # [s]
 # Evaluations that one of the Jacobian counts as: as many operations.
 _OF_JACOBIAN = 8
 # Tolerances and, for a fixed step, steps that are tried, from the loosest.
-METHODS = ('rk4', 'rk10', 'implicit', 'RK45', 'DOP853', 'Radau', 'BDF', 'LSODA')
+METHODS = ('rk4', 'rk10', 'implicit', 'RK45', 'DOP853', 'Radau', 'BDF', 'LSODA', 'CVODE')
 _TOLERANCES = tuple(10.0 ** (-0.5 * k) for k in range(6, 25))
 _STEPS = (10e-3, 5e-3, 2e-3, 1e-3, 5e-4, 2.5e-4, 1e-4, 5e-5, 2.5e-5, 1e-5)
 
@@ -180,4 +180,4 @@ def _rounded(number: float) -> str:
 
 if __name__ == '__main__':
     print(work_precision(rigid_arm(), METHODS, (1e-4, 1e-6, 1e-8)) + '\n')
-    print(work_precision(beam(), ('rk4', 'implicit', 'Radau', 'BDF'), (1e-4, 1e-5)))
+    print(work_precision(beam(), ('rk4', 'implicit', 'Radau', 'BDF', 'CVODE'), (1e-4, 1e-5)))

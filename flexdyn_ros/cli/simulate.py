@@ -50,7 +50,8 @@ from flexdyn_ros.progress import ProgressBar
 
 # Those of `simulate`, which is imported only when it runs.
 METHODS = (
-    'auto', 'rk2', 'rk4', 'rk10', 'implicit', 'RK45', 'DOP853', 'Radau', 'BDF', 'LSODA',
+    'auto', 'rk2', 'rk4', 'rk10', 'implicit', 'generalised_alpha', 'RK45', 'DOP853', 'Radau',
+    'BDF', 'LSODA', 'CVODE',
 )
 _DEFAULT_STEP = 1e-3  # [s]
 SHARED = ('out', 'set', 'no_plots', 'mcap', 'html', 'factor', 'package')
@@ -73,7 +74,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--method', choices=METHODS, default='auto', type=_method,
         help='Runge-Kutta method, named by its order. In the implicit one dry friction holds. '
-        '--dt samples an adaptive one of scipy. The default, auto, is '
+        '--dt samples an adaptive one of scipy, or CVODE of SUNDIALS. The default, auto, is '
         'implicit where friction, damping or a spring of a joint asks for shorter steps, else rk4',
     )
     for option, what in (

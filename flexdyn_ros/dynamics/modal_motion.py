@@ -8,7 +8,7 @@ small linear systems are solved by elimination.
 
 from __future__ import annotations
 
-from typing import Callable, Protocol, Sequence
+from typing import Any, Callable, Protocol, Sequence
 
 from flexdyn_ros.dynamics.internal_forces import elastic_forces, friction_forces
 from flexdyn_ros.dynamics.linear_algebra import solve_dense, SymmetricFactors
@@ -129,6 +129,17 @@ def _stiffness(dyn: Trees, joint_q: Vector, delta: Vector) -> list[Vector]:
     return dyn.derivative_at(lambda x: elastic_forces(dyn.tree, joint_q + x, rest)[first:], delta)
 
 
+def alpha_weights(radius: Any) -> tuple[Any, Any, Any]:
+    """
+    Return (1 - alpha_f) / (1 - alpha_m), beta and gamma of the generalised-alpha method.
+
+    alpha_m = (2 rho - 1) / (rho + 1) and alpha_f = rho / (rho + 1) with the spectral radius rho
+    (Chung and Hulbert 1993, equations 17, 20 and 25).
+    """
+    share, beta = 1.0 / (2.0 - radius), 1.0 / ((radius + 1.0) * (radius + 1.0))
+    return share, beta, 0.5 + (1.0 - radius) / (1.0 + radius)
+
+
 def alpha_step(
     forces: Forces, matrices: Sequence[list[Vector]], state: Sequence[Vector], step: Sequence,
     iterations: int,
@@ -137,9 +148,8 @@ def alpha_step(
     Return the state after one step of the generalised-alpha method.
 
     It is stable at any step size and of second order. It damps vibrations too fast for the step by
-    the spectral radius rho. There alpha_m = (2 rho - 1) / (rho + 1) and alpha_f = rho / (rho + 1)
-    (Chung and Hulbert 1993, equations 17, 20 and 25). The form of Arnold and Bruels (2007) meets
-    the equations of motion at the end of every step.
+    the spectral radius rho, see `alpha_weights`. The form of Arnold and Bruels (2007) meets the
+    equations of motion at the end of every step.
 
     Args:
         forces: From deflections, rates and accelerations to the forces that are to vanish, (m,).
@@ -150,9 +160,7 @@ def alpha_step(
     """
     h, radius = step
     delta, rate, acceleration, averaged = state
-    share = 1.0 / (2.0 - radius)
-    beta = 1.0 / ((radius + 1.0) * (radius + 1.0))
-    gamma = 0.5 + (1.0 - radius) / (1.0 + radius)
+    share, beta, gamma = alpha_weights(radius)
     known = [
         share * (radius * a - (2.0 * radius - 1.0) * b) for a, b in zip(acceleration, averaged)
     ]

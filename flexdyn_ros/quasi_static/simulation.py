@@ -12,10 +12,10 @@ from flexdyn_ros.progress import Progress
 from flexdyn_ros.quasi_static.dynamics import QuasiStatic
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.integrate import integrate
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.run import integrate
 from flexdyn_ros.simulation.stability import StepLimit
 from flexdyn_ros.simulation.tableaus import find_tableau, Tableau, TABLEAUS
 import numpy as np

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Runs with a step that follows from tolerances, by scipy's solvers.
+Runs with a step that follows from tolerances, by scipy's solvers and CVODE of SUNDIALS.
 
-They are the classes behind `scipy.integrate.solve_ivp`, taken a step at a time, so that an
-interrupt leaves the samples so far. Dense output gives the samples and the times of events. A run
-starts anew where the torque may jump or bend. That is at the knots of tables and references, and
-where a torque that is held changes. No step therefore passes over a knot.
+They are the classes behind `scipy.integrate.solve_ivp`, and that of `cvode.py`. They are taken a
+step at a time, so that an interrupt leaves the samples so far. Dense output gives the samples and
+the times of events. A run starts anew where the torque may jump or bend. That is at the knots of
+tables and references, and where a torque that is held changes. No step therefore passes over a
+knot.
 
 With loops the solver integrates dy/dt = f(P(y)), where P takes a state to the nearest closed one.
 f is the motion under the loops there. f is tangent to the closed states, so that what a step
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 import math
 from typing import Any, Optional
 
+from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.divergence import Diverged
@@ -37,7 +39,7 @@ import numpy as np
 
 RTOL, _ATOL_OF_RTOL = 1e-6, 1e-3
 # Methods that solve for a step by Newton's iterations.
-IMPLICIT_SOLVERS = ('Radau', 'BDF', 'LSODA')
+IMPLICIT_SOLVERS = ('Radau', 'BDF', 'LSODA', 'CVODE')
 # Of the duration: knots nearer to each other, or to the ends, are one.
 _NEAR = 1e-12
 
@@ -85,9 +87,12 @@ class AdaptiveRun(SampledRun):
         self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
         times: tuple[int, float, float], hold: int, tolerances: Tolerances,
     ):
-        """Prepare; see `SampledRun`. The tolerances choose the steps."""
-        from scipy import integrate
+        """
+        Prepare; see `SampledRun`. The tolerances choose the steps.
 
+        Raises:
+            FlexdynError: CVODE is not installed.
+        """
         super().__init__(equations, tableau, recorder, times, hold)
         self._tolerances = tolerances
         self._size = equations.map.nq + equations.map.nv
@@ -101,7 +106,7 @@ class AdaptiveRun(SampledRun):
         if tableau.name in IMPLICIT_SOLVERS and plain:
             self._derivatives = StateJacobian(equations)
             options['jac'] = self._jacobian
-        self._solver = getattr(integrate, tableau.name)
+        self._solver = _solver(tableau.name)
         # LSODA takes what is not a number as a result; the others try a shorter step.
         self._retries = tableau.name != 'LSODA'
         self._options = options
@@ -221,3 +226,17 @@ class AdaptiveRun(SampledRun):
             if t - knots[-1] > _NEAR * t_end and t_end - t > _NEAR * t_end:
                 knots.append(t)
         return [*knots, t_end]
+
+
+def _solver(name: str) -> Any:
+    """Return the class of a solver; scipy and SUNDIALS are imported where they are needed."""
+    if name == 'CVODE':
+        try:
+            from flexdyn_ros.simulation.cvode import CvodeSolver
+        except ImportError as error:
+            raise FlexdynError(
+                'method="CVODE" needs SUNDIALS: pip install scikit-sundae') from error
+        return CvodeSolver
+    from scipy import integrate
+
+    return getattr(integrate, name)

@@ -11,6 +11,8 @@ from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.stability import StepLimit
 from flexdyn_ros.simulation.tableaus import Tableau
 
+NOT_FINITE = 'is no longer finite'
+
 
 class SimulationDiverged(FlexdynError):
     """
@@ -25,7 +27,7 @@ class SimulationDiverged(FlexdynError):
 
     def __init__(
         self, trajectory: Trajectory, coordinate: str, method: Tableau, dt: float,
-        limit: Optional[StepLimit],
+        limit: Optional[StepLimit], problem: str = NOT_FINITE,
     ):
         self.time = float(trajectory.t[-1]) if trajectory.t.size else 0.0
         self.coordinate = coordinate
@@ -53,7 +55,7 @@ class SimulationDiverged(FlexdynError):
             advice = f'{within}: check the torque and the initial state, or use a smaller dt'
         super().__init__(
             f'The simulation diverged after t = {self.time:.6g} s: coordinate "{coordinate}" '
-            f'is no longer finite {step}. {advice}.'
+            f'{problem} {step}. {advice}.'
         )
 
 
@@ -63,8 +65,9 @@ class Diverged(Exception):
 
     Attributes:
         coordinate: The coordinate with the largest motion.
+        problem: What is wrong with it.
     """
 
-    def __init__(self, coordinate: str):
-        self.coordinate = coordinate
+    def __init__(self, coordinate: str, problem: str = NOT_FINITE):
+        self.coordinate, self.problem = coordinate, problem
         super().__init__(coordinate)

@@ -16,10 +16,14 @@ from __future__ import annotations
 from typing import Sequence
 
 from flexdyn_ros.dynamics.multibody import FrictionTerm
+from flexdyn_ros.simulation.step_tolerances import (
+    FEW_CHANGES,
+    LOCKED,
+    MOST_CHANGES,
+    MOST_SWEEPS,
+    SWEPT,
+)
 import numpy as np
-
-_MOST_CHANGES, _FEW_CHANGES, _MOST_SWEEPS = 50, 5, 2000
-_LOCKED = 1e-10  # of mobilities, below which loops leave none
 
 
 class FrictionLevels:
@@ -78,12 +82,12 @@ def friction_impulses(
     """
     diagonal = np.diag(mobility)
     if repeated:  # a joint that the loops lock does not move at all
-        diagonal = np.maximum(diagonal, _LOCKED * diagonal.max())
+        diagonal = np.maximum(diagonal, LOCKED * diagonal.max())
     impulse = np.clip(-free / diagonal, lower, upper)
     acts = lower < upper
     sticks = acts & (impulse == -free / diagonal)
     # The active set of dependent rows is not unique, and may not settle.
-    for _ in range(_FEW_CHANGES if repeated else _MOST_CHANGES):
+    for _ in range(FEW_CHANGES if repeated else MOST_CHANGES):
         impulse, velocity = _with_sticking(mobility, free, impulse, sticks, repeated)
         wanted = impulse - velocity / diagonal
         now = acts & (lower <= wanted) & (wanted <= upper)
@@ -104,7 +108,7 @@ def _with_sticking(
         pushed = (free + mobility @ impulse)[sticks]
         block = mobility[np.ix_(sticks, sticks)]
         impulse[sticks] = -(
-            np.linalg.lstsq(block, pushed, rcond=_LOCKED)[0] if repeated
+            np.linalg.lstsq(block, pushed, rcond=LOCKED)[0] if repeated
             else np.linalg.solve(block, pushed)
         )
     velocity = free + mobility @ impulse
@@ -118,12 +122,12 @@ def _swept(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the same by projected Gauss-Seidel sweeps."""
     impulse = np.clip(impulse, lower, upper)
-    for _ in range(_MOST_SWEEPS):
+    for _ in range(MOST_SWEEPS):
         before = impulse.copy()
         for j in range(len(impulse)):
             velocity = free[j] + mobility[j] @ impulse
             impulse[j] = np.clip(impulse[j] - velocity / diagonal[j], lower[j], upper[j])
-        if np.abs(impulse - before).max() <= 1e-14 * np.abs(impulse).max():
+        if np.abs(impulse - before).max() <= SWEPT * np.abs(impulse).max():
             break
     velocity = free + mobility @ impulse
     velocity[(lower < impulse) & (impulse < upper)] = 0.0

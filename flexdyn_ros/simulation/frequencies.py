@@ -13,9 +13,8 @@ from typing import Any, Iterable, Optional
 from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
 from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces
 from flexdyn_ros.model.modal.matrices import reduced_eigenproblem, symmetric_part
+from flexdyn_ros.simulation.step_tolerances import DIFFERENCE
 import numpy as np
-
-_STEP = 1e-6  # of a coordinate [m | rad] or its rate; small against the knots of spring tables
 
 
 def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
@@ -30,10 +29,10 @@ def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
     rest = np.zeros(nv)
     for k in range(-n_modes, 0):
         forward, backward = np.array(q, dtype=float), np.array(q, dtype=float)
-        forward[k] += _STEP
-        backward[k] -= _STEP
+        forward[k] += DIFFERENCE
+        backward[k] -= DIFFERENCE
         difference = dyn.elastic_vector(forward, rest) - dyn.elastic_vector(backward, rest)
-        stiffness[:, k] = difference / (2.0 * _STEP)
+        stiffness[:, k] = difference / (2.0 * DIFFERENCE)
     for joint in dyn.robot.joints:
         if joint.dynamics.parallel_stiffness:
             terms = CoordinatePlaces(dyn.robot).link_side(joint)
@@ -50,12 +49,12 @@ def damping_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
     damping = np.zeros((nv, nv))
     for k in range(nv):
         rate = np.zeros(nv)
-        rate[k] = _STEP
+        rate[k] = DIFFERENCE
         forces = [
             dyn.elastic_vector(q, sign * rate) + dyn.friction_vector(sign * rate)
             for sign in (1.0, -1.0)
         ]
-        damping[:, k] = (forces[0] - forces[1]) / (2.0 * _STEP)
+        damping[:, k] = (forces[0] - forces[1]) / (2.0 * DIFFERENCE)
     return damping
 
 

@@ -27,26 +27,24 @@ from typing import Optional
 
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.simulation.constrained_space import ConstrainedSpace
-from flexdyn_ros.simulation.divergence import Diverged
+from flexdyn_ros.simulation.divided_steps import DividedSteps, NotConverged
 from flexdyn_ros.simulation.dry_friction import friction_impulses
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.joint_stops import CLOSED, ImpulseRows
+from flexdyn_ros.simulation.joint_stops import ImpulseRows
 from flexdyn_ros.simulation.passive_forces import damping_weights, PassiveForces
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
 from flexdyn_ros.simulation.sliding_motion import FrictionEvent, SlidingMotion
+from flexdyn_ros.simulation.step_tolerances import (
+    CLOSED,
+    MOST_IMPACTS,
+    MOST_ITERATIONS,
+    MOST_SECANTS,
+    settled,
+)
 from flexdyn_ros.simulation.tableaus import RK4
 import numpy as np
 
-_MOST_ITERATIONS, _MOST_HALVINGS = 15, 8
-_MOST_IMPACTS, _MOST_SECANTS = 100, 40
-# Of velocities, where iterations end: their change, where it may be rounding that is left, and
-# rounding of velocities that cancel.
-_CONVERGED, _ROUNDING, _NOISE = 1e-13, 1e-10, 1e-14
 _RESOLVED = 2.5  # rate of a motion times the step, which RK4 resolves up to 2.78
-
-
-class NotConverged(Exception):
-    """The iterations of a step do not converge, as where it is too long."""
 
 
 @dataclass
@@ -77,7 +75,7 @@ class _Step:
     push: np.ndarray
 
 
-class ImplicitMidpoint:
+class ImplicitMidpoint(DividedSteps):
     """
     The method for the motion of one robot.
 
@@ -92,8 +90,8 @@ class ImplicitMidpoint:
 
     def __init__(self, equations: EquationsOfMotion):
         """Prepare the method; `equations` are the robot's equations of motion."""
-        dyn = equations.dyn
-        self._equations, self._dyn = equations, dyn
+        super().__init__(equations)
+        dyn = self._dyn = equations.dyn
         equations.mean_acceleration = None
         tree = assemble(dyn.robot, {})
         self.rows = ImpulseRows(dyn.robot, tree.friction, equations.stops)
@@ -150,43 +148,23 @@ class ImplicitMidpoint:
                 return found
             except (FrictionEvent, ArithmeticError, np.linalg.LinAlgError):
                 self._sliding.value = start
-        return self._divided(t, h, q, qd, 0)
-
-    def _divided(
-        self, t: float, h: float, q: np.ndarray, qd: np.ndarray, depth: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        try:
-            return self._whole(t, h, q, qd)
-        except (NotConverged, ArithmeticError, np.linalg.LinAlgError) as error:
-            if depth == _MOST_HALVINGS:
-                raise self._equations.divergence(q, qd) from error
-        except Diverged:
-            if depth == _MOST_HALVINGS:
-                raise
-        middle = self._divided(t, 0.5 * h, q, qd, depth + 1)
-        return self._divided(t + 0.5 * h, 0.5 * h, *middle, depth + 1)
+        return self._divided(t, h, q, qd)
 
     def _whole(
         self, t: float, h: float, q: np.ndarray, v: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state after one step, or raise NotConverged."""
-        start = self._equations.quadratures.value.copy()
         met = np.zeros((2, len(self.rows)), dtype=bool)
-        try:
-            for _ in range(_MOST_IMPACTS):
-                closed = met | (self.rows.gaps(q) <= CLOSED)
-                if self.rows.approach(v, closed):
-                    q, v = self._impact(q, v, closed)
-                found = self._iterated(t, h, q, v, closed)
-                if not self._gap(found, closed) < -CLOSED:
-                    return self._finished(t, found)
-                found = self._up_to_impact(t, h, q, v, closed)
-                q, v = self._finished(t, found)
-                t, h, met = t + found.h, h - found.h, self.rows.gaps(found.q) <= CLOSED
-            raise NotConverged
-        except BaseException:
-            self._equations.quadratures.value = start
-            raise
+        for _ in range(MOST_IMPACTS):
+            closed = met | (self.rows.gaps(q) <= CLOSED)
+            if self.rows.approach(v, closed):
+                q, v = self._impact(q, v, closed)
+            found = self._iterated(t, h, q, v, closed)
+            if not self._gap(found, closed) < -CLOSED:
+                return self._finished(t, found)
+            found = self._up_to_impact(t, h, q, v, closed)
+            q, v = self._finished(t, found)
+            t, h, met = t + found.h, h - found.h, self.rows.gaps(found.q) <= CLOSED
+        raise NotConverged
 
     def _gap(self, found: _Step, closed: np.ndarray) -> float:
         """Return the least gap at the end of a step of the stops that are not closed."""
@@ -201,7 +179,7 @@ class ImplicitMidpoint:
         gaps = np.where(closed, np.inf, self.rows.gaps(q))
         below = float(gaps.min())
         above = self._gap(self._iterated(t, h, q, v, closed), closed)
-        for _ in range(_MOST_SECANTS):
+        for _ in range(MOST_SECANTS):
             length = (lower * above - upper * below) / (above - below)
             found = self._iterated(t, length, q, v, closed)
             gap = self._gap(found, closed)
@@ -240,7 +218,7 @@ class ImplicitMidpoint:
         held = equations.held_coordinates
         space = ConstrainedSpace(equations, q)
         theta: Optional[np.ndarray] = None
-        for _ in range(_MOST_ITERATIONS):
+        for _ in range(MOST_ITERATIONS):
             middle = v + 0.5 * change
             q_middle = to.normalise(q + 0.5 * h * to.rate(q, middle))
             if held:
@@ -265,8 +243,7 @@ class ImplicitMidpoint:
             change = end - v
             scale = np.abs(v).max(initial=0.0) + np.abs(change).max(initial=0.0)
             # Velocities that loops leave of impulses at rest are rounding.
-            least = max(_CONVERGED * scale, _NOISE * cancelled)
-            if moved <= least or (moved <= _ROUNDING * scale and moved >= before):
+            if settled(moved, before, scale, cancelled):
                 break
         else:
             raise NotConverged

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 import math
 from typing import Mapping, Optional
 import warnings
@@ -13,11 +12,10 @@ from flexdyn_ros.checked_arguments import Wrenches, wrenches_by_frame
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations, LoopMotion
 from flexdyn_ros.codegen.backends.generated import MOST_FOR_VALUES
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.progress import Progress, ProgressBar
+from flexdyn_ros.progress import Progress
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
-from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
-from flexdyn_ros.simulation.arguments import finite_vector, positive_number, whole_number
-from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
+from flexdyn_ros.simulation.adaptive import Tolerances
+from flexdyn_ros.simulation.arguments import finite_vector, positive_number
 from flexdyn_ros.simulation.energy_balance import (
     balanced_motion,
     EnergyNotKept,
@@ -30,19 +28,13 @@ from flexdyn_ros.simulation.events import Events
 from flexdyn_ros.simulation.method_choice import AUTO, choose
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.quadratures import Quadratures
-from flexdyn_ros.simulation.record import Recorder, Trajectory
-from flexdyn_ros.simulation.run import Run
-from flexdyn_ros.simulation.sampled_run import SampledRun
+from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.run import integrate
 from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, Tableau
-import numpy as np
 from numpy.typing import ArrayLike
 
-_MOST_SAMPLES = 10**8  # more samples do not fit in memory
 # Accepted error of the energy balance, of the largest kinetic energy.
 ENERGY_TOLERANCE = 1e-4
-_ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
-
-
 # Functions that a simulation evaluates, compiled before it starts where "auto" leaves large ones
 # to the reference.
 EVALUATED = ('forward_dynamics',)
@@ -74,6 +66,7 @@ def simulate(
     max_step: Optional[float] = None,
     events: Events = None,
     stops: bool = False,
+    rho_infinity: Optional[float] = None,
 ) -> Trajectory:
     """
     Integrate the motion of a robot from an initial state.
@@ -105,7 +98,10 @@ def simulate(
             highest natural frequency). "RK45", "DOP853", "Radau", "BDF" and "LSODA", in letters of
             any case, are scipy's: they choose their steps by rtol and atol, with smoothed
             friction. There dt is the distance of samples alone (a millisecond for None). They run
-            loops as "implicit" does; see `adaptive.py`.
+            loops as "implicit" does; see `adaptive.py`. "CVODE" of SUNDIALS is like them
+            (`pip install scikit-sundae`). "generalised_alpha" (order 2, at any step, in Python)
+            damps vibrations that the step does not resolve. It takes smoothed friction, and
+            neither loops nor a prescribed base.
         progress: None draws a bar on stderr on runs beyond a second on a terminal, True draws
             it on any stderr, False never. A callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
@@ -138,6 +134,8 @@ def simulate(
             or at the n-th; `direction` above or below zero takes rises or falls alone.
         stops: Whether joints stop at the limits of the URDF, with restitution 0; by the implicit
             method. An elastic joint's stop is on the link side.
+        rho_infinity: Of generalised-alpha: spectral radius at infinite frequency, from 0 to 1,
+            without damping; None for 0.9.
 
     Returns:
         The motion, with the torque and the total energy at each sample. For a prescribed base the
@@ -175,7 +173,7 @@ def simulate(
     if loads:
         dyn.compile('external_force_vector', wrenches=loads)
     dt = None if dt is None else positive_number(dt, 'dt', 's')
-    chosen = choose(dyn, q, dt, method, force, stops, driven)
+    chosen = choose(dyn, q, dt, method, force, stops, driven, rho_infinity)
     tolerances = _tolerances(chosen.tableau, rtol, atol, max_step, events)
     if dyn.robot.nv > MOST_FOR_VALUES:
         implicit = chosen.tableau is IMPLICIT
@@ -220,67 +218,6 @@ def _tolerances(
     return None
 
 
-def integrate(
-    equations: EquationsOfMotion,
-    tableau: Tableau,
-    q: np.ndarray,
-    qd: np.ndarray,
-    t_end: float,
-    dt: float,
-    progress: Progress = None,
-    sample_every: int = 1,
-    torque_period: Optional[float] = None,
-    tolerances: Optional[Tolerances] = None,
-) -> Trajectory:
-    """
-    Integrate equations of motion from a state that was checked; see `simulate`.
-
-    Args:
-        equations: The equations of motion.
-        tableau: The method.
-        q: Initial configuration, (nq,).
-        qd: Initial velocities, (nv,).
-        t_end: Duration [s].
-        dt: Time step [s].
-        progress: Receives the fraction done.
-        sample_every: Steps a sample.
-        torque_period: How long a torque that is held stays [s].
-        tolerances: Choice of the steps of an adaptive method, of which dt takes samples.
-    """
-    t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
-    steps = max(1, math.ceil(t_end / dt - _ROUNDING))
-    every = whole_number(sample_every, 'sample_every')
-    if steps / every > _MOST_SAMPLES:
-        raise ArgumentError(
-            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_SAMPLES:.0e}. '
-            'Use a larger dt or a shorter t_end, or keep fewer samples by sample_every'
-        )
-    hold = _steps_of_a_period(torque_period, dt) if equations.held else steps
-    name = tableau.name + equations.reduction
-    recorder = Recorder(equations.dyn, equations.map, name, steps, every)
-    times = steps, dt, t_end
-    run: SampledRun
-    if tolerances is None:
-        run = Run(equations, tableau, recorder, times, hold)
-    else:
-        run = AdaptiveRun(equations, tableau, recorder, times, hold, tolerances)
-    q0, bar = q, ProgressBar(progress)
-    try:
-        run.integrate(q, qd, bar)
-    except Diverged as cause:
-        raise SimulationDiverged(
-            run.samples(), cause.coordinate, tableau, dt, equations.step_limit(q0, tableau),
-        ) from cause.__cause__
-    except BaseException as error:
-        # An interrupt, or an error of the user's torque: what was done so far is not lost.
-        with suppress(AttributeError, TypeError):
-            error.trajectory = run.samples()  # type: ignore[attr-defined]
-        raise
-    finally:
-        bar.close(recorder.count / (recorder.rows(steps) + 1))
-    return run.samples()
-
-
 def _checked_wrenches(wrenches: Wrenches) -> Optional[dict[str, list[float]]]:
     """Return a copy of wrenches, or None where there are none."""
     if wrenches is None:
@@ -289,14 +226,3 @@ def _checked_wrenches(wrenches: Wrenches) -> Optional[dict[str, list[float]]]:
         frame: real_vector(f'wrenches["{frame}"]', wrench, 6)
         for frame, wrench in wrenches_by_frame(wrenches).items()
     }
-
-
-def _steps_of_a_period(period: Optional[float], dt: float) -> int:
-    """Return how many steps a torque is held."""
-    seconds = positive_number(period, 'torque_period', 's')
-    steps = round(seconds / dt)
-    if not steps or abs(steps * dt - seconds) > _ROUNDING * seconds:
-        raise ArgumentError(
-            'torque_period', f'is {seconds:g} s, and must be a multiple of dt, {dt:g} s'
-        )
-    return steps

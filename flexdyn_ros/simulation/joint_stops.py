@@ -27,10 +27,9 @@ from flexdyn_ros.dynamics.multibody import FrictionTerm
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.simulation.dry_friction import FrictionLevels
+from flexdyn_ros.simulation.step_tolerances import CLOSED, STILL
 import numpy as np
 
-CLOSED = 1e-9  # of gaps [rad | m], up to which a stop is closed
-_STILL = 1e-12  # of velocities at closed stops [rad/s | m/s]
 _BEYOND = 1e-6  # of a start beyond a stop [rad | m]
 
 
@@ -119,7 +118,7 @@ class ImpulseRows:
     def approach(self, v: np.ndarray, closed: np.ndarray) -> bool:
         """Return whether velocities, (nv,), lead beyond lower and upper stops, (2, n)."""
         speed = self.velocity(v)
-        return bool((closed & (np.stack((-speed, speed)) > _STILL)).any())
+        return bool((closed & (np.stack((-speed, speed)) > STILL)).any())
 
     def put_at_stops(self, q: np.ndarray) -> None:
         """Put coordinates of q, (nq,), that are closer than CLOSED to a stop exactly there."""

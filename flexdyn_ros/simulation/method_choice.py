@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+import math
+from numbers import Real
 from typing import Any, Optional
 
 from flexdyn_ros.errors import ArgumentError
@@ -36,7 +38,7 @@ class Choice:
 
 def choose(
     dyn: Any, q: np.ndarray, dt: Optional[float], method: str, force: bool = False,
-    stops: bool = False, driven: bool = False,
+    stops: bool = False, driven: bool = False, rho_infinity: Optional[float] = None,
 ) -> Choice:
     """
     Return the method and the step of a run.
@@ -50,6 +52,7 @@ def choose(
         force: Whether a step beyond the limit is taken all the same.
         stops: Whether joints have stops, which the implicit method alone takes.
         driven: Whether loops are driven, or held by other means than projection.
+        rho_infinity: Spectral radius of generalised-alpha, or None.
 
     Raises:
         ArgumentError: There is no such method, or it does not run this robot.
@@ -58,6 +61,11 @@ def choose(
     robot = dyn.robot
     supported = not (robot.loops and (driven or robot.base_motion == 'prescribed'))
     tableau = RK4 if method == AUTO else find_tableau(method)
+    if tableau.rho_infinity is not None and (robot.loops or robot.base_motion == 'prescribed'):
+        raise ArgumentError(
+            'method', f'is "{tableau.name}", which runs neither loops nor a prescribed base')
+    if rho_infinity is not None:
+        tableau = _with_radius(tableau, rho_infinity)
     if stops and method == AUTO:
         tableau = IMPLICIT
     if (tableau is IMPLICIT or tableau.adaptive) and not supported:
@@ -69,7 +77,7 @@ def choose(
         raise ArgumentError('stops', f'need method="implicit", and the method is "{method}"')
     if tableau.adaptive:
         return Choice(tableau, dt or _USUAL_STEP, None)
-    limit = None if tableau is IMPLICIT else find_limit(dyn, q, tableau)
+    limit = None if math.isinf(tableau.real_limit) else find_limit(dyn, q, tableau)
     stiff = limit is not None and limit.in_joints and (dt or _USUAL_STEP) > limit.step
     if method == AUTO and supported and stiff:
         tableau, limit = IMPLICIT, None
@@ -77,3 +85,13 @@ def choose(
         raise StepTooLarge(dt, tableau.name, limit)
     step = dt or min(_USUAL_STEP, _SAFETY * limit.step if limit else _USUAL_STEP)
     return Choice(tableau, step, limit)
+
+
+def _with_radius(tableau: Tableau, rho: float) -> Tableau:
+    """Return generalised-alpha with another spectral radius."""
+    if tableau.rho_infinity is None:
+        raise ArgumentError(
+            'rho_infinity', f'needs method="generalised_alpha"; it is "{tableau.name}"')
+    if isinstance(rho, bool) or not isinstance(rho, Real) or not 0.0 <= rho <= 1.0:
+        raise ArgumentError('rho_infinity', f'must be a number from 0 to 1, not {rho!r:.60}')
+    return replace(tableau, rho_infinity=float(rho))

@@ -7,9 +7,8 @@ from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spring_law import TableLaw
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.frequencies import fastest_rate, stiffness_matrix
+from flexdyn_ros.simulation.step_tolerances import SMALL_DAMPING
 import numpy as np
-
-_SMALL = 1e-4  # of z, below which theta is its series
 
 
 class PassiveForces:
@@ -125,5 +124,5 @@ class PassiveForces:
 
 def damping_weights(z: np.ndarray) -> np.ndarray:
     """Return theta, 1/2 at z = 0 and 1 for large z."""
-    safe = np.where(z > _SMALL, z, 1.0)
-    return np.where(z > _SMALL, -1.0 / np.expm1(-safe) - 1.0 / safe, 0.5 + z / 12.0)
+    safe = np.where(z > SMALL_DAMPING, z, 1.0)
+    return np.where(z > SMALL_DAMPING, -1.0 / np.expm1(-safe) - 1.0 / safe, 0.5 + z / 12.0)

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run: steps in blocks of the compiled loop where there is one, and in Python elsewhere."""
+"""One run: a fixed step in blocks of the compiled loop, or in Python, or an adaptive method."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+import math
 from time import perf_counter
 from typing import Optional, Union
 
-from flexdyn_ros.progress import ProgressBar
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.progress import Progress, ProgressBar
+from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
+from flexdyn_ros.simulation.arguments import positive_number, whole_number
 from flexdyn_ros.simulation.compiled_steps import compiled_steps, CompiledSteps
+from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.generalised_alpha import GeneralisedAlpha
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
@@ -19,6 +26,81 @@ import numpy as np
 # Python takes part, for interrupts and progress, about as often as this [s].
 _INTERVAL = 0.05
 _FIRST_BLOCK = 64  # steps
+_MOST_SAMPLES = 10**8  # more samples do not fit in memory
+_ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
+
+
+def integrate(
+    equations: EquationsOfMotion,
+    tableau: Tableau,
+    q: np.ndarray,
+    qd: np.ndarray,
+    t_end: float,
+    dt: float,
+    progress: Progress = None,
+    sample_every: int = 1,
+    torque_period: Optional[float] = None,
+    tolerances: Optional[Tolerances] = None,
+) -> Trajectory:
+    """
+    Integrate equations of motion from a state that was checked; see `simulate`.
+
+    Args:
+        equations: The equations of motion.
+        tableau: The method.
+        q: Initial configuration, (nq,).
+        qd: Initial velocities, (nv,).
+        t_end: Duration [s].
+        dt: Time step [s].
+        progress: Receives the fraction done.
+        sample_every: Steps a sample.
+        torque_period: How long a torque that is held stays [s].
+        tolerances: Choice of the steps of an adaptive method, of which dt takes samples.
+    """
+    t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
+    steps = max(1, math.ceil(t_end / dt - _ROUNDING))
+    every = whole_number(sample_every, 'sample_every')
+    if steps / every > _MOST_SAMPLES:
+        raise ArgumentError(
+            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_SAMPLES:.0e}. '
+            'Use a larger dt or a shorter t_end, or keep fewer samples by sample_every'
+        )
+    hold = _steps_of_a_period(torque_period, dt) if equations.held else steps
+    name = tableau.name + equations.reduction
+    recorder = Recorder(equations.dyn, equations.map, name, steps, every)
+    times = steps, dt, t_end
+    run: SampledRun
+    if tolerances is None:
+        run = Run(equations, tableau, recorder, times, hold)
+    else:
+        run = AdaptiveRun(equations, tableau, recorder, times, hold, tolerances)
+    q0, bar = q, ProgressBar(progress)
+    try:
+        run.integrate(q, qd, bar)
+    except Diverged as cause:
+        raise SimulationDiverged(
+            run.samples(), cause.coordinate, tableau, dt, equations.step_limit(q0, tableau),
+            cause.problem,
+        ) from cause.__cause__
+    except BaseException as error:
+        # An interrupt, or an error of the user's torque: what was done so far is not lost.
+        with suppress(AttributeError, TypeError):
+            error.trajectory = run.samples()  # type: ignore[attr-defined]
+        raise
+    finally:
+        bar.close(recorder.count / (recorder.rows(steps) + 1))
+    return run.samples()
+
+
+def _steps_of_a_period(period: Optional[float], dt: float) -> int:
+    """Return how many steps a torque is held."""
+    seconds = positive_number(period, 'torque_period', 's')
+    steps = round(seconds / dt)
+    if not steps or abs(steps * dt - seconds) > _ROUNDING * seconds:
+        raise ArgumentError(
+            'torque_period', f'is {seconds:g} s, and must be a multiple of dt, {dt:g} s'
+        )
+    return steps
 
 
 class Run(SampledRun):
@@ -35,10 +117,13 @@ class Run(SampledRun):
     ):
         """Prepare; see `SampledRun`."""
         super().__init__(equations, tableau, recorder, times, hold)
-        self._integrator: Union[RungeKutta, ImplicitMidpoint] = (
-            ImplicitMidpoint(equations) if tableau is IMPLICIT
-            else RungeKutta(equations, tableau, equations.quadratures)
-        )
+        self._integrator: Union[RungeKutta, ImplicitMidpoint, GeneralisedAlpha]
+        if tableau is IMPLICIT:
+            self._integrator = ImplicitMidpoint(equations)
+        elif tableau.rho_infinity is not None:
+            self._integrator = GeneralisedAlpha(equations, tableau.rho_infinity)
+        else:
+            self._integrator = RungeKutta(equations, tableau, equations.quadratures)
         self._compiled = self._compiled_steps()
 
     def integrate(self, q: np.ndarray, qd: np.ndarray, bar: ProgressBar) -> None:
@@ -106,6 +191,8 @@ class Run(SampledRun):
         self._compiled = self._compiled_steps()
 
     def _compiled_steps(self) -> Optional[CompiledSteps]:
+        if self._tableau.rho_infinity is not None:
+            return None
         times = self._steps, self._dt, self._t_end
         implicit = self._integrator if isinstance(self._integrator, ImplicitMidpoint) else None
         return compiled_steps(self._equations, self._tableau, self._recorder, *times, implicit)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from flexdyn_ros.simulation.joint_stops import CLOSED, ImpulseRows
+from flexdyn_ros.simulation.joint_stops import ImpulseRows
 from flexdyn_ros.simulation.passive_forces import PassiveForces
+from flexdyn_ros.simulation.step_tolerances import CLOSED
 import numpy as np
 
 

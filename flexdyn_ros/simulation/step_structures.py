@@ -18,6 +18,7 @@ from flexdyn_ros.codegen.compile.compiler import (
     NoCompiler,
 )
 from flexdyn_ros.dynamics.loop_tolerances import RANK_TOLERANCE
+from flexdyn_ros.simulation import step_tolerances
 
 # Products and sums stay apart, as in Python.
 FLAGS = ('-O3', '-ffp-contract=off')
@@ -26,6 +27,11 @@ SOURCES = (
     'stepping.h', 'impulses.h', 'prescribed_base.h', 'runge_kutta.h', 'constrained_space.h',
     'implicit_midpoint.h', 'joint_stops.h', 'sliding.h', 'stepping.c',
 )
+# What the loop has in common with the steps in Python.
+TOLERANCES = {
+    'RANK_TOLERANCE': RANK_TOLERANCE,
+    **{name: value for name, value in vars(step_tolerances).items() if name.isupper()},
+}
 # The functions that the loop calls, by their fields of a `SimulationStructure`.
 FIELDS = {
     'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
@@ -148,7 +154,8 @@ def compiled_loop(size: int) -> Optional[tuple[Any, int]]:
     """
     try:
         compiler = find_compiler()
-        start = f'enum {{ SIZE = {size} }};\n#define RANK_TOLERANCE {RANK_TOLERANCE!r}\n'
+        start = f'enum {{ SIZE = {size} }};\n' + ''.join(
+            f'#define {name} {value!r}\n' for name, value in TOLERANCES.items())
         files = [Path(closed_chains.__file__).with_name('spaces.h'), *map(STEPS.joinpath, SOURCES)]
         source = start + ''.join(each.read_text(encoding='utf-8') for each in files)
         entry = cache.entry_name(source, compiler.identity, *FLAGS, suffix=cache.LIBRARY)

@@ -30,7 +30,7 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 
 OPTIONAL = {
     'clarabel', 'control', 'cvxpy', 'distributed', 'meshio', 'pyNastran', 'pyarrow', 'pyuff',
-    'rosbags', 'trimesh', 'viser'}
+    'rosbags', 'sksundae', 'trimesh', 'viser'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
@@ -76,7 +76,7 @@ def test_pip_installs_what_the_library_imports():
              'rosbags': 'rosbags', 'pyNastran': 'pyNastran', 'control': 'control',
              'distributed': 'distributed', 'pyarrow': 'pyarrow', 'pyuff': 'pyuff',
              'meshio': 'meshio', 'trimesh': 'trimesh', 'cvxpy': 'cvxpy-base',
-             'clarabel': 'clarabel', 'viser': 'viser'}
+             'clarabel': 'clarabel', 'viser': 'viser', 'sksundae': 'scikit-sundae'}
     assign = {
         target.id: ast.literal_eval(node.value)
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
@@ -84,7 +84,7 @@ def test_pip_installs_what_the_library_imports():
     }
     used = (
         'browser', 'cluster', 'control', 'identification', 'meshes', 'modal-tests', 'nastran',
-        'plots', 'replay', 'solids')
+        'plots', 'replay', 'solids', 'sundials')
     extras = [assign['EXTRAS'][name] for name in used]
     listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
     declared = {re.split('[<>=]', line)[0] for line in listed}

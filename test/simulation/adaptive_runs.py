@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of the adaptive methods share: exact motions, robots, and counted evaluations."""
 
+from importlib.util import find_spec
 import math
 from pathlib import Path
 from unittest.mock import patch
@@ -10,10 +11,14 @@ from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.state_jacobian import StateJacobian
 from flexdyn_ros.simulation.tableaus import ADAPTIVE
 import numpy as np
+import pytest
 from scipy.special import ellipj, ellipk
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
-METHODS = tuple(each.name for each in ADAPTIVE.values())
+needs_sundials = pytest.mark.skipif(
+    find_spec('sksundae') is None, reason='the extra "sundials" (scikit-sundae) is not installed')
+CVODE = pytest.param('CVODE', marks=needs_sundials)
+METHODS = tuple(each.name for each in ADAPTIVE.values() if each.name != 'CVODE') + (CVODE,)
 G, LENGTH, AMPLITUDE = 9.81, 0.8, 1.5
 K2 = math.sin(0.5 * AMPLITUDE) ** 2
 WHEEL = (

@@ -2,17 +2,21 @@
 """Adaptive methods: their Jacobian, order, controllers, bases and loops."""
 
 import math
+import sys
 
 from adaptive_runs import (
     AMPLITUDE,
     counted,
+    CVODE,
     METHODS,
+    needs_sundials,
     swing,
     turning_loop,
     URDF,
     WHEEL,
 )
 import flexdyn_ros as fd
+from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.simulation import (
     TrackingTorque,
 )
@@ -27,7 +31,7 @@ import numpy as np
 import pytest
 from simulated_robots import FLEXIBLE_PENDULUM, PENDULUM, TUMBLER
 
-STIFF = ('Radau', 'BDF', 'LSODA')
+STIFF = ('Radau', 'BDF', 'LSODA', CVODE)
 
 
 def torque_of(dyn, kind):
@@ -120,7 +124,7 @@ def test_a_tumbling_body(method):
     assert np.abs(motion.qd - exact.qd).max() < 1e-5
 
 
-@pytest.mark.parametrize('method', ['Radau', 'BDF'])
+@pytest.mark.parametrize('method', ['Radau', 'BDF', CVODE])
 def test_fast_modes_that_rest_do_not_bound_the_step(method):
     """Torsion of 7.6 kHz, 1e-9 rad of it, beside 5 Hz: a 20th of the evaluations of rk4."""
     robot = fd.load_robot(
@@ -194,6 +198,29 @@ def test_other_backends_give_the_same_motion(pendulum, backend):
         runs = [fd.simulate(dyn, [1.0], [0.0], None, 0.3, 0.05, method, max_step=0.01)
                 for dyn in (pendulum, other)]
         assert np.abs(runs[1].q - runs[0].q).max() < 1e-12
+
+
+@needs_sundials
+def test_sundials_gives_the_motion_of_scipy():
+    """A flexible pendulum with a controller, by CVODE and by DOP853 and Radau."""
+    dyn = fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM))
+    runs = [
+        fd.simulate(dyn, np.zeros(5), np.zeros(5), torque_of(dyn, 'law'), 0.1, 5e-3, method,
+                    rtol=1e-8)
+        for method in ('DOP853', 'Radau', 'cvode')
+    ]
+    assert runs[2].method == 'CVODE'
+    for theirs in runs[:2]:
+        assert np.abs(runs[2].q - theirs.q).max() < 1e-5 * np.abs(theirs.q).max()
+        assert np.abs(runs[2].work - theirs.work).max() < 1e-5 * np.abs(theirs.work).max()
+
+
+def test_without_sundials_the_error_names_what_to_install(pendulum, monkeypatch):
+    """It is a library of an extra."""
+    monkeypatch.delitem(sys.modules, 'flexdyn_ros.simulation.cvode', raising=False)
+    monkeypatch.setitem(sys.modules, 'sksundae.cvode', None)
+    with pytest.raises(FlexdynError, match='CVODE.*pip install scikit-sundae'):
+        fd.simulate(pendulum, [AMPLITUDE], [0.0], None, 1.0, 0.01, 'CVODE')
 
 
 @pytest.mark.parametrize('method', METHODS)

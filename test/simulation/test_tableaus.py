@@ -8,7 +8,14 @@ from flexdyn_ros.cli.simulate import METHODS as COMMAND_LINE_METHODS
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.hairer_method import HAIRER_A, HAIRER_B, HAIRER_C
 from flexdyn_ros.simulation.method_choice import AUTO
-from flexdyn_ros.simulation.tableaus import ADAPTIVE, find_tableau, IMPLICIT, Tableau, TABLEAUS
+from flexdyn_ros.simulation.tableaus import (
+    ADAPTIVE,
+    find_tableau,
+    GENERALISED_ALPHA,
+    IMPLICIT,
+    Tableau,
+    TABLEAUS,
+)
 import numpy as np
 import pytest
 from rooted_trees import density, ElementaryWeights, trees
@@ -99,4 +106,5 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
 def test_the_command_line_offers_every_method():
     """It names them without importing the simulation."""
     adaptive = (each.name for each in ADAPTIVE.values())
-    assert COMMAND_LINE_METHODS == (AUTO, *TABLEAUS, IMPLICIT.name, *adaptive)
+    assert COMMAND_LINE_METHODS == (
+        AUTO, *TABLEAUS, IMPLICIT.name, GENERALISED_ALPHA.name, *adaptive)

@@ -225,7 +225,7 @@ class ArmSimulator:
                 self._equations.constant = push
                 q, qd = self._run.advance(steps, step, q, qd)
         except Diverged as error:
-            raise self._stopped(f'"{error.coordinate}" is no longer finite') from error
+            raise self._stopped(f'"{error.coordinate}" {error.problem}') from error
         except (FlexdynError, ArithmeticError) as error:
             sentence = f'The simulation stopped at {self.time:.6g} s: {error}'
             raise SimulationStopped(sentence) from error

@@ -3,11 +3,10 @@
  * Steps of the implicit midpoint rule with impulses: formulas and sources are in
  * simulation/implicit_midpoint.py, which is the same in Python. It follows constrained_space.h.
  */
-#define MOST_ITERATIONS 15
 
 static double fitted(double z)
 {
-    return z > 1e-4 ? -1.0 / expm1(-z) - 1.0 / z : 0.5 + z / 12.0;
+    return z > SMALL_DAMPING ? -1.0 / expm1(-z) - 1.0 / z : 0.5 + z / 12.0;
 }
 
 /* Torque, gravity, Coriolis, elastic forces and wrenches at s->stage, into force. */
@@ -292,8 +291,8 @@ static int iterate(simulation *s, double t, double h, const room *r)
         }
         scale += speed;
         /* Velocities that loops leave of impulses at rest are rounding. */
-        if (moved <= fmax(1e-13 * scale, 1e-14 * cancelled)
-            || (moved <= 1e-10 * scale && moved >= before))
+        if (moved <= fmax(CONVERGED * scale, NOISE * cancelled)
+            || (moved <= ROUNDING * scale && moved >= before))
             return 1;
     }
     return 0;

@@ -3,10 +3,6 @@
  * Impulses of dry friction and joint stops as one box-constrained problem, the same in Python as
  * simulation/dry_friction.py and joint_stops.py. It follows stepping.h.
  */
-#define MOST_CHANGES 50
-#define FEW_CHANGES 5 /* where rows depend on each other */
-#define MOST_SWEEPS 2000
-#define LOCKED 1e-10 /* of mobilities, below which loops leave none */
 
 /*
  * Solve a x = b for `count` columns, rows of b; both are overwritten. Return whether it worked.
@@ -107,7 +103,7 @@ static void sweep(const double *mobility, const double *diagonal, const double *
     double moved = 1.0, most = 0.0;
     for (int64_t j = 0; j < n; ++j)
         impulse[j] = clipped(impulse[j], lower[j], upper[j]);
-    for (int turn = 0; turn < MOST_SWEEPS && moved > 1e-14 * most; ++turn) {
+    for (int turn = 0; turn < MOST_SWEEPS && moved > SWEPT * most; ++turn) {
         moved = most = 0.0;
         for (int64_t j = 0; j < n; ++j) {
             const double speed = loose[j] + dot(mobility + j * n, impulse, (int)n);

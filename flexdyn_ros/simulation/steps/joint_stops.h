@@ -3,10 +3,6 @@
  * Steps of the implicit midpoint rule over impacts on joint stops, the same in Python as
  * simulation/implicit_midpoint.py. It follows implicit_midpoint.h.
  */
-#define MOST_IMPACTS 100
-#define MOST_SECANTS 40
-#define CLOSED 1e-9 /* of gaps of stops */
-#define STILL 1e-12 /* of velocities at closed stops */
 
 /* Solve a step; into gap the least gap at its end of stops that are not closed. */
 static int solve_step(simulation *s, double t, double h, const room *r, double *gap)

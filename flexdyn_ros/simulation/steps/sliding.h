@@ -109,12 +109,12 @@ static int update_springs(simulation *s)
         for (int side = -1; side <= 1; side += 2) {
             memcpy(s->x, s->state, sizeof(double) * nq);
             memset(s->x + nq, 0, sizeof(double) * nv);
-            s->x[method->spring_q[i]] += side * 1e-6;
+            s->x[method->spring_q[i]] += side * DIFFERENCE;
             if (!sound(s, &method->bias, nq + nv))
                 return 0;
             difference += side * s->y[row];
         }
-        method->stiffness[row * nv + k] = difference / 2e-6;
+        method->stiffness[row * nv + k] = difference / (2.0 * DIFFERENCE);
     }
     return 1;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps along a simulated motion, without Python: the structures, which
- * simulation/compiled_steps.py fills, torques (simulation/torque_laws.py) and samples.
+ * simulation/compiled_steps.py fills, torques (simulation/torque_laws.py) and samples. Names in
+ * capitals are those of simulation/step_tolerances.py.
  */
 #include <math.h>
 #include <stdint.h>
