@@ -15,16 +15,20 @@ import math
 import time
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.errors import ArgumentError, FlexdynError, LoopsCannotClose
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.record import Trajectory
-from flexdyn_ros.simulation.vibrations import driven_coordinates
 from flexdyn_ros.visualization.browser_arm import BrowserArm
 from flexdyn_ros.visualization.colours import Legend
 from flexdyn_ros.visualization.recorded_states import RecordedStates
 from flexdyn_ros.visualization.scene import QUANTITIES, Scene
-from flexdyn_ros.visualization.shown_states import static_deflection, Vibration, vibrations
+from flexdyn_ros.visualization.shown_states import (
+    closed,
+    static_deflection,
+    Vibration,
+    vibrations,
+)
 import numpy as np
 
 FRAMES_PER_SECOND = 30.0
@@ -166,18 +170,7 @@ class BrowserView:
         """Return the configuration without deflection; passive joints of loops follow."""
         q = q.copy()
         q[self._n_joints:] = 0.0
-        return self._closed(q)
-
-    def _closed(self, q: np.ndarray, bends: bool = False) -> np.ndarray:
-        """Return the closed configuration with the driven joints and, if possible, modes of q."""
-        robot, rest = self._dyn.robot, np.zeros(self._dyn.robot.nv)
-        if not robot.loops:
-            return q
-        hold = (*driven_coordinates(robot), *(() if bends else robot.mode_names))
-        try:
-            return self._dyn.project(q, rest, hold=hold)[0]
-        except LoopsCannotClose:
-            return self._dyn.project(q, rest)[0]
+        return closed(self._dyn, q)
 
     def _state(self, value: dict[str, Any], now: float) -> tuple[Any, Any]:
         """Return the configuration to draw and one to overlay, None where there is none."""
@@ -197,7 +190,7 @@ class BrowserView:
                 q[k] = self.sliders[name].value
         if shown in (SAG, VIBRATION):
             q[self._n_joints:] = 0.0
-        q = self._closed(q)
+        q = closed(self._dyn, q)
         if shown == SAG:
             q = self._deflected(q, value)
         elif shown == VIBRATION:
@@ -227,7 +220,7 @@ class BrowserView:
             return q
         phase = 2.0 * math.pi * VIBRATIONS_PER_SECOND * now
         step = value['amplitude'] * self._vibrations[int(place) - 1].at(phase)
-        return self._closed(self._space.moved(q, step), bends=True)
+        return closed(self._dyn, self._space.moved(q, step), hold_modes=False)
 
     # The page.
 
