@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is drawn of each link: its visuals or what replaces them, and how they ride on its modes."""
+"""What is drawn of each link: visuals or what replaces them, and how they ride on its modes."""
 
 from __future__ import annotations
 
