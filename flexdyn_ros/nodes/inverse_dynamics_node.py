@@ -248,7 +248,8 @@ class InverseDynamicsNode(RobotNode):
         """Publish the terms of the last torque, in the executor's thread."""
         assert self.plots is not None
         with self.lock:
-            if self.active and self.cycle.shaping.published is not None:
+            worked = self.cycle.shaping.published is not None and not self.cycle.episode.on
+            if self.active and worked:
                 self.plots.publish(nanoseconds(self.stamp))
 
     def _log_changes(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Sequence
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
 from flexdyn_ros.nodes.simulator.simulation_topics import doubles
-from flexdyn_ros.nodes.torque.torque_terms import force_terms, TERMS
+from flexdyn_ros.nodes.torque.torque_terms import force_terms, Motion, TERMS
 from flexdyn_ros.simulation.tip_deflections import tip_deflections
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
@@ -19,7 +19,6 @@ FUNCTIONS = (
     'coriolis_vector', 'gravity_vector', 'friction_vector', 'elastic_vector', 'kinetic_energy',
     'potential_energy',
 )
-Motion = tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]
 
 
 class PlotTopics:
@@ -39,8 +38,7 @@ class PlotTopics:
 
         Args:
             dyn: The dynamics.
-            motion: Returns q (nq,), qd (nv,), the generalised forces of the motors (nv,), and the
-                wrenches of the environment by link.
+            motion: Returns the present motion.
             tips: Frames of ~/tip_states.
         """
         self._dyn, self._motion, self._tips = dyn, motion, tuple(tips)

@@ -16,6 +16,7 @@ from flexdyn_ros.nodes.common.run_time_model import Values
 from flexdyn_ros.nodes.torque.torque_terms import (
     DynamicsUnderWrenches,
     force_terms,
+    Motion,
     QuietFriction,
     TorqueTerms,
 )
@@ -67,7 +68,7 @@ class FeedForward:
         """
         self.mode = mode
         self._plotted = plotted
-        self._last: Optional[tuple[JointSample, ModalState]] = None
+        self._sample: Optional[JointSample] = None  # behind the last torque
         self.terms = terms
         self.coordinates = ArmCoordinates(dyn.robot, measured_side)
         self.wrenches = {link: np.zeros(6) for link in wrench_links}
@@ -145,13 +146,13 @@ class FeedForward:
         """
         if self.mode == 'gravity':
             still = np.zeros(self.coordinates.n_joints)
-            self._last = JointSample(sample.time, sample.q, still, still), self.state
+            self._sample = JointSample(sample.time, sample.q, still, still)
             return self.gravity_torque(sample.q)
         return self.torque_with(sample, self.arm.at(sample))
 
     def torque_with(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the joint torques for a joint sample and a modal state, shape (n_joints,)."""
-        self.state, self._last = state, (sample, state)
+        self._sample, self.state = sample, state
         count = self.coordinates.n_joints
         quiet = self.quiet if self.terms.friction else None
         if state.torque is not None and self.terms == ALL_TERMS:
@@ -168,15 +169,10 @@ class FeedForward:
             total = total + self._dyn.actuated_forces(at, change)
         return total[:count]
 
-    def motion(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        """
-        Return the motion of the last torque, with the forces that all its terms add up to.
-
-        Returns:
-            q (nq,), qd (nv,), generalised forces (nv,) [N m | N], and wrenches by link.
-        """
-        assert self._last is not None
-        sample, state = self._last
+    def motion(self) -> Motion:
+        """Return the motion of the last torque, with the forces that all its terms add up to."""
+        sample, state = self._sample, self.state
+        assert sample is not None
         moved, join = self.base.completed(sample, state), self.coordinates.join
         q = self.coordinates.configuration(moved.q, state.delta)
         qd, qdd = join(moved.qd, state.rate), join(moved.qdd, state.acceleration)

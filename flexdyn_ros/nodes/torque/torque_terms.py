@@ -131,6 +131,8 @@ class TorqueTerms:
         )
 
 
+# Configuration (nq,), velocity (nv,), generalised forces of the motors (nv,), wrenches by link.
+Motion = tuple[np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]
 TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'elastic', 'external', 'total')
 
 
