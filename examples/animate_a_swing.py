@@ -29,8 +29,8 @@ def main():
     shapes = centre_lines(robot, 16)
 
     def links(q):
-        drawn = [*q[:2], *(FACTOR * q[2:])]
-        return [s.deformed(dyn.frame_pose(drawn, s.link), q[2:], FACTOR) for s in shapes]
+        drawn = np.concatenate((q[:2], FACTOR * q[2:]))
+        return [s.deformed(dyn.frame_pose(drawn, s.link), drawn[2:], q[2:]) for s in shapes]
     rows = np.linspace(0, len(swing.t) - 1, FRAMES).astype(int)
     frames = [links(swing.q[row]) for row in rows]
     largest = 1e3 * max(link.deflection.max() for frame in frames for link in frame)

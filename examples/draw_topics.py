@@ -11,7 +11,7 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 import rclpy
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
@@ -25,7 +25,8 @@ TOPICS = {
 def draw(received, lines, instants, picture):
     """Write a panel for each topic that published, and one of the centre lines [m]."""
     topics = [topic for topic in TOPICS if received[topic] and received[topic][0].name]
-    panels = plt.subplots(1, len(topics) + bool(instants), figsize=(12, 3.5), squeeze=False)[1]
+    panels = plt.subplots(1, len(topics) + bool(instants), figsize=(12, 3.5), squeeze=False,
+                          constrained_layout=True)[1]
     for axes, topic in zip(panels[0], topics):
         field, label = TOPICS[topic]
         time = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in received[topic]]
@@ -44,15 +45,18 @@ def main():
     rclpy.init()
     picture, duration, instants = sys.argv[1], float(sys.argv[2]), int([*sys.argv, '0'][3])
     node = rclpy.create_node('draw_topics')
+    every = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.BEST_EFFORT)
     received, lines = {topic: [] for topic in TOPICS}, []
     for topic, kept in received.items():
-        node.create_subscription(JointState, topic, kept.append, qos_profile_sensor_data)
+        node.create_subscription(JointState, topic, kept.append, every)
     node.create_subscription(
         MarkerArray, 'deflection_markers_node/markers',
         lambda array: lines.append([m for m in array.markers if m.ns == 'centre_line']), 10)
     states = received['joint_states']
     while not states or states[-1].header.stamp.sec < duration or len(lines) < instants:
         rclpy.spin_once(node)
+    for topic, kept in received.items():
+        received[topic] = [m for m in kept if m.header.stamp.sec < duration]
     draw(received, lines, instants, picture)
 
 

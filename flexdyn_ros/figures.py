@@ -20,9 +20,21 @@ _LEGEND_ROWS = 14
 _DPI = 150
 
 
-def figure_class() -> Any:
+def column(rows: int, height: float = 2.3, width: float = 9.0) -> tuple[Any, Any]:
+    """Return a figure of panels below each other over one axis, and the panels, (rows,)."""
+    figure, panels = grid(rows, 1, (width, 1.2 + height * rows), sharex=True)
+    return figure, panels[:, 0]
+
+
+def grid(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:
     """
-    Return matplotlib's Figure with a canvas that needs no display.
+    Return a figure of panels with a light grid, and the panels, (rows, columns).
+
+    Args:
+        rows: Panels below each other.
+        columns: Panels beside each other.
+        size: Width and height [inch].
+        options: Further ones of `Figure.subplots`.
 
     Raises:
         FlexdynError: matplotlib is not installed.
@@ -36,49 +48,16 @@ def figure_class() -> Any:
             'Plots need matplotlib, which is not installed. Install python3-matplotlib or "pip '
             'install matplotlib", or omit plots.'
         ) from error
-
-    def build(**options: Any) -> Any:
-        figure = Figure(**options)
-        FigureCanvasAgg(figure)
-        return figure
-
-    return build
-
-
-def column(rows: int, height: float = 2.3, width: float = 9.0) -> tuple[Any, Any]:
-    """Return a figure of panels below each other over one axis, and the panels, (rows,)."""
-    figure, panels = grid(rows, 1, (width, 1.2 + height * rows), sharex=True)
-    return figure, panels[:, 0]
-
-
-def grid(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:
-    """
-    Return a figure of panels, and the panels, (rows, columns).
-
-    Args:
-        rows: Panels below each other.
-        columns: Panels beside each other.
-        size: Width and height [inch].
-        options: Further ones of `Figure.subplots`.
-
-    Raises:
-        FlexdynError: matplotlib is not installed.
-    """
-    figure = figure_class()(figsize=size, constrained_layout=True)
+    figure = Figure(figsize=size, constrained_layout=True)
+    FigureCanvasAgg(figure)  # needs no display
     panels = figure.subplots(rows, columns, squeeze=False, **options)
-    for axes in panels.ravel():
+    for axes in panels.flat:
         if axes.name != '3d':
-            plain(axes)
+            axes.grid(True, color='#dddddd', linewidth=0.6)
+            axes.set_axisbelow(True)
+            axes.margins(x=0.0)
+            axes.spines[['top', 'right']].set_visible(False)
     return figure, panels
-
-
-def plain(axes: Any) -> None:
-    """Give axes a light grid, and no frame above and at the right."""
-    axes.grid(True, color='#dddddd', linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.margins(x=0.0)
-    for side in ('top', 'right'):
-        axes.spines[side].set_visible(False)
 
 
 def line(number: int) -> dict[str, Any]:

@@ -4,12 +4,12 @@
 from io import BytesIO
 from pathlib import Path
 import sys
-import threading
 
 import airo_models
 import flexdyn_ros as fd
 from flexdyn_ros.simulation import TrackingTorque
-from flexdyn_ros.visualization.browser_view import BrowserView, RIGID, VIBRATION
+from flexdyn_ros.visualization.browser_controls import RIGID, VIBRATION
+from flexdyn_ros.visualization.browser_view import BrowserView
 from flexdyn_ros.visualization.page import save_page
 from flexdyn_ros.visualization.scene import Scene
 import numpy as np
@@ -20,6 +20,7 @@ URDF = Path(__file__).resolve().parents[1] / 'urdf'
 CHROMIUM = '/usr/bin/chromium'
 ARGUMENTS = ('--no-sandbox', '--disable-gpu', '--disable-background-networking',
              '--disable-component-update', '--disable-sync', '--no-first-run')
+WIDTH = 640  # [pixels]
 FACTOR, EVERY = 20.0, 2  # of the deflection as drawn; frames of the page to one of the picture
 TIMES = (0.0, 0.7, 1.4, 2.0)  # [s]
 POINTS = ((-0.6, -1.4, 1.3, 0.0, 0.5, 0.0), (0.8, -0.8, 0.9, 0.4, 0.5, 0.0),
@@ -44,9 +45,12 @@ def swing_page(scene: Scene, folder: Path) -> Path:
     return save_page(motion, scene, folder / 'ur5e.html', FACTOR)
 
 
-def shot(page) -> Image.Image:
-    """Return what a page shows."""
-    return Image.open(BytesIO(page.screenshot())).convert('RGB')
+def shot(page, colours: int = 128) -> Image.Image:
+    """Return what a page shows, at most WIDTH wide, in few colours that cover all it has."""
+    image = Image.open(BytesIO(page.screenshot())).convert('RGB')
+    image.thumbnail((WIDTH, WIDTH))
+    return image.quantize(
+        colours, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
 
 
 def page_pictures(browser, file: Path, folder: Path) -> None:
@@ -63,7 +67,7 @@ def page_pictures(browser, file: Path, folder: Path) -> None:
     frames = []
     for k in range(0, page.evaluate('times.length'), EVERY):
         page.evaluate(move, k)
-        frames.append(shot(page).quantize(48, dither=Image.Dither.NONE))
+        frames.append(shot(page, 48))
     frames[0].save(folder / 'bending_arm.gif', save_all=True, append_images=frames[1:],
                    duration=round(1000 * EVERY / 30), loop=0, optimize=True)
 
@@ -75,7 +79,7 @@ def view_picture(browser, scene: Scene, folder: Path) -> None:
         view.sliders[name].value = angle
     for name, value in {'shown': VIBRATION, 'overlay': RIGID, 'amplitude': 0.1}.items():
         view.controls[name].value = value
-    threading.Thread(target=view.run, daemon=True).start()
+    view.step(0.0)
     page = browser.new_page(viewport={'width': 1000, 'height': 720})
     page.goto(view.url)
     page.wait_for_selector('text=deflection [m]')
@@ -84,6 +88,8 @@ def view_picture(browser, scene: Scene, folder: Path) -> None:
         'all => all.forEach((each) => each.click())')
     page.wait_for_timeout(2000)
     shot(page).save(folder / 'browser_view.png')
+    page.close()
+    view.stop()
 
 
 def main(folder: Path) -> None:

@@ -8,12 +8,12 @@ import sys
 import tempfile
 
 import browser_pictures
+from browser_pictures import WIDTH
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES, PICTURES = ROOT / 'examples', ROOT / 'docs' / 'pictures'
 NEEDS_A_LAUNCH_FILE = 'draw_topics.py'
-WIDTH = 640  # [pixels]
 
 
 def command(example: Path, folder: Path) -> list[str]:
@@ -39,9 +39,10 @@ def keep(folder: Path) -> None:
         (folder / unused).unlink()
     for path in folder.glob('*.png'):
         with Image.open(path) as image:
-            size = (WIDTH, round(image.height * WIDTH / image.width))
-            small = image.convert('RGB').resize(size).quantize(64)
-            small.save(PICTURES / path.name, optimize=True)
+            if image.mode != 'P':  # as the screenshots are, already
+                size = (WIDTH, round(image.height * WIDTH / image.width))
+                image = image.convert('RGB').resize(size).quantize(64)
+            image.save(PICTURES / path.name, optimize=True)
 
 
 def main() -> None:

@@ -3,10 +3,14 @@
 Frames a second of the view in a browser, measured in headless Chromium.
 
 The link of an arm is a mesh of 20 000 vertices that bends. The view draws a new state 30 times a
-second. The page counts the frames that it renders with new vertices: those between two calls of
-requestAnimationFrame in which WebGL buffers of vertices are written and something is drawn.
+second. Three rates are counted:
 
-Run: python -m benchmarks.browser_view [--vertices N] [--seconds T]
+    sent        states that the view has drawn
+    delivered   states whose vertices the page's script has received
+    rendered    frames between two calls of requestAnimationFrame in which WebGL buffers of
+                vertices are written and something is drawn
+
+Run: python -m benchmarks.browser_view [--vertices N] [--seconds T] [--single-samples]
 """
 
 import argparse
@@ -19,7 +23,7 @@ import flexdyn_ros as fd
 from flexdyn_ros.visualization.browser_view import BrowserView
 from flexdyn_ros.visualization.scene import Scene
 import numpy as np
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 import trimesh
 
 WIDTH, HEIGHT = 480, 360  # of the window [pixels]
@@ -34,10 +38,20 @@ URDF = f"""<robot name="arm"><link name="base"/><link name="tip"/>
     <beam tip="tip" young="7e10" shear="2.6e10" area="1e-3" iy="4e-8" iz="4e-8" j="8e-8"
           mass="2"><bending axis="y" modes="2"/><bending axis="z" modes="2"/></beam>
   </flexible_link></flexdyn></robot>"""
-# Written vertices since the last frame, and frames with them.
+# States received from the worker that reads the socket; frames that are drawn with new vertices.
 COUNTER = """
-window.frames_with_vertices = 0;
+window.states = window.frames_with_vertices = window.frames = 0;
 let written = false, drawn = false;
+const Reader = window.Worker;
+window.Worker = class extends Reader {
+  constructor(...all) {
+    super(...all);
+    this.addEventListener('message', (event) => {
+      const sent = event.data.type === 'message_batch' ? event.data.messages : [];
+      if (sent.some((each) => each.updates && each.updates.vertices)) window.states += 1;
+    });
+  }
+};
 const own = WebGL2RenderingContext.prototype;
 for (const name of ['bufferData', 'bufferSubData']) {
   const call = own[name];
@@ -50,11 +64,19 @@ for (const name of ['bufferData', 'bufferSubData']) {
 const elements = own.drawElements;
 own.drawElements = function (...all) { drawn = true; return elements.apply(this, all); };
 const frame = () => {
+  if (drawn) window.frames += 1;
   if (written && drawn) window.frames_with_vertices += 1;
   written = drawn = false;
   requestAnimationFrame(frame);
 };
 requestAnimationFrame(frame);
+"""
+# What viser leaves on: each pixel of an edge is computed from four samples.
+SINGLE_SAMPLES = """
+const get = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, given) {
+  return get.call(this, kind, {...given, antialias: false});
+};
 """
 ARGUMENTS = ('--no-sandbox', '--disable-gpu', '--disable-background-networking',
              '--disable-component-update', '--disable-sync', '--no-first-run')
@@ -76,8 +98,8 @@ def bending_scene(vertices: int, folder: Path) -> Scene:
     return Scene(dyn, folder, triangles=10 * vertices)
 
 
-def measure(scene: Scene, seconds: float) -> tuple[float, float]:
-    """Return frames a second drawn by the view, and rendered with new vertices by Chromium."""
+def measure(scene: Scene, seconds: float, script: str) -> np.ndarray:
+    """Return states sent, delivered and rendered, and all frames rendered, a second."""
     view = BrowserView(scene, port=8090, live=True)
     ended, count = threading.Event(), [0]
 
@@ -96,21 +118,25 @@ def measure(scene: Scene, seconds: float) -> tuple[float, float]:
         with sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path='/usr/bin/chromium', args=ARGUMENTS)
             page = browser.new_page(viewport={'width': WIDTH, 'height': HEIGHT})
-            page.add_init_script(COUNTER)
+            page.add_init_script(script)
             page.goto(view.url)
             page.wait_for_function('window.frames_with_vertices > 10', timeout=120_000)
             page.wait_for_timeout(1000.0 * SETTLED)
-            start, sent, got = time.monotonic(), count[0], page.evaluate('frames_with_vertices')
+            start, before = time.monotonic(), counted(page, count)
             page.wait_for_timeout(1000.0 * seconds)
-            took = time.monotonic() - start
-            drawn = page.evaluate('frames_with_vertices') - got
-            sent = count[0] - sent
+            rates = (counted(page, count) - before) / (time.monotonic() - start)
             browser.close()
     finally:
         ended.set()
         thread.join()
         view.stop()
-    return sent / took, drawn / took
+    return rates
+
+
+def counted(page: Page, count: list[int]) -> np.ndarray:
+    """Return the counts so far, in the order of `measure`."""
+    return np.array(
+        count + page.evaluate('[window.states, frames_with_vertices, window.frames]'))
 
 
 def main() -> None:
@@ -118,13 +144,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--vertices', type=int, default=20_000)
     parser.add_argument('--seconds', type=float, default=5.0)
+    parser.add_argument('--single-samples', action='store_true',
+                        help='without the antialiasing that viser asks for')
     call = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         scene = bending_scene(call.vertices, Path(folder))
         (shape,) = [shape for shape in scene.shapes if shape.pieces]
-        sent, drawn = measure(scene, call.seconds)
-    print(f'{len(shape.surface.vertices)} vertices that bend: {sent:.1f} frames a second sent, '
-          f'{drawn:.1f} rendered by Chromium')
+        script = COUNTER + SINGLE_SAMPLES * call.single_samples
+        sent, delivered, drawn, frames = measure(scene, call.seconds, script)
+    print(f'{len(shape.surface.vertices)} vertices that bend, states a second: {sent:.1f} sent, '
+          f'{delivered:.1f} delivered to the page, {drawn:.1f} rendered by Chromium in '
+          f'{frames:.1f} frames')
 
 
 if __name__ == '__main__':

@@ -34,8 +34,9 @@ class ArmShape:
     def bent(self, row: int) -> tuple[list[Any], np.ndarray]:
         """Return the flexible links, and rigid pieces of shape (k, 2, 3) [m], exaggerated."""
         modes = self._modes[row]
-        poses = self._poses(row, self._factor * modes)
-        links = [s.deformed(poses[s.link], modes, self._factor) for s in self._shapes]
+        shown = self._factor * modes
+        poses = self._poses(row, shown)
+        links = [s.deformed(poses[s.link], shown, modes) for s in self._shapes]
         return links, rigid_segments(self._robot, poses).reshape(-1, 2, 3)
 
     def unbent(self, row: int) -> np.ndarray:

@@ -57,12 +57,14 @@ class PoseMap:
         frequencies: Lowest ones, joints held, (n1, k) or (n1, n2, k) [Hz]; nan where no static
             equilibrium carries the load.
         places: Of the frame, if one was given, (n1, 3) or (n1, n2, 3) [m].
+        units: Of the positions.
     """
 
     names: tuple[str, ...]
     positions: tuple[np.ndarray, ...]
     frequencies: np.ndarray
     places: Optional[np.ndarray]
+    units: tuple[str, ...]
 
 
 def campbell_diagram(
@@ -143,7 +145,8 @@ def pose_map(
     QuasiStatic(dyn)  # refuses loops
     if len(positions) not in (1, 2):
         raise ArgumentError('positions', f'names {len(positions)} coordinates, expected 1 or 2')
-    names = ConfigurationMap(robot).names[:robot.nq - robot.n_modes]
+    coordinates = ConfigurationMap(robot)
+    names = coordinates.names[:robot.nq - robot.n_modes]
     for name in positions:
         if name not in names:
             raise UnknownName('joint coordinate', name, names)
@@ -160,7 +163,8 @@ def pose_map(
             tips[index] = dyn.frame_pose(at, str(frame))[:3, 3]
         if progress is not None:
             progress((k + 1) / found[..., 0].size)
-    return PoseMap(tuple(positions), axes, found, tips)
+    units = tuple(coordinates.units[place] for place in places)
+    return PoseMap(tuple(positions), axes, found, tips, units)
 
 
 def _held_frequencies(dyn: Dynamics, q: np.ndarray, count: int) -> np.ndarray:

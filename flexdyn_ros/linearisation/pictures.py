@@ -95,14 +95,14 @@ def save_pose_map(found: PoseMap, path: PathLike) -> None:
     for k in range(count):
         values, axes = found.frequencies[..., k], panels[0][k]
         axes.set_title(f'frequency {k + 1} [Hz]', fontsize='medium')
-        axes.set_xlabel(f'{found.names[0]} [rad | m]')
+        axes.set_xlabel(f'{found.names[0]} [{found.units[0]}]')
         if len(found.names) == 1:
             axes.plot(found.positions[0], values, **line(0))
             axes.set_ylabel('frequency [Hz]')
         else:
             axes.grid(False)
             mesh = axes.pcolormesh(*found.positions, values.T, shading='nearest')
-            axes.set_ylabel(f'{found.names[1]} [rad | m]')
+            axes.set_ylabel(f'{found.names[1]} [{found.units[1]}]')
             figure.colorbar(mesh, ax=axes)
         if drawn:
             _draw_places(figure, panels[1][k], np.asarray(found.places), values)

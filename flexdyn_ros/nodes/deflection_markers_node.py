@@ -118,7 +118,8 @@ class DeflectionMarkersNode(RobotNode):
         """Compute once, at rest, so that code is generated before the first drawing."""
         positions, rest = self.base.rest_positions, np.zeros(self.coordinates.n_joints)
         sample = JointSample(0.0, positions, rest, rest)
-        poses = self._poses(positions, np.zeros(self.coordinates.n_modes))
+        no_modes = np.zeros(self.coordinates.n_modes)
+        poses = self._poses(self.coordinates.configuration(positions, no_modes))
         self.reach = max(float(np.linalg.norm(pose[:3, 3])) for pose in poses.values())
         if self.robot.loops:
             self.base.completed(sample, ModalState.zero(self.coordinates.n_modes))
@@ -252,8 +253,7 @@ class DeflectionMarkersNode(RobotNode):
         sample = JointSample(0.0, q, 0.0 * qd, 0.0 * qd)
         return self.base.completed(sample, ModalState(modes, rest, rest)).q
 
-    def _poses(self, positions: np.ndarray, modes: np.ndarray) -> dict[str, np.ndarray]:
-        q = self.coordinates.configuration(positions, modes)
+    def _poses(self, q: np.ndarray) -> dict[str, np.ndarray]:
         return {name: self.dyn.frame_pose(q, name) for name in self.robot.frame_names}
 
     def _header(self) -> Header:
@@ -263,11 +263,12 @@ class DeflectionMarkersNode(RobotNode):
     def _publish_markers(self, modes: np.ndarray, reference: np.ndarray) -> None:
         p = self.parameters
         factor, quantity = p['exaggeration'], p['colour_by']
-        shown = reference + factor * (modes - reference)
-        poses = self._poses(self.positions, shown)
         q = self.coordinates.configuration(self.positions, modes)
         drawn = self.scene.at(q, factor, reference, quantity)
-        lines = [each.deformed(poses[each.link], modes, factor, reference) for each in self.lines]
+        shown = self.scene.shown(q, factor, reference)
+        poses = self._poses(shown)
+        bent = shown[self.coordinates.n_positions:]
+        lines = [each.deformed(poses[each.link], bent, modes, reference) for each in self.lines]
         rigid = rigid_segments(self.robot, poses)
         scale = legend(drawn, quantity)
         self.largest = max(self.largest, scale.high)
@@ -292,12 +293,12 @@ class DeflectionMarkersNode(RobotNode):
 
     def _publish_transforms(self, modes: np.ndarray) -> None:
         prefix = self.parameters['frame_prefix'] + self.parameters['tf_prefix']
-        header = self._header()
+        header, q = self._header(), self.coordinates.configuration(self.positions, modes)
         self.transforms.publish(
             TFMessage(
                 transforms=[
                     transform_message(header, prefix + name, pose)
-                    for name, pose in self._poses(self.positions, modes).items()
+                    for name, pose in self._poses(q).items()
                     if prefix + name != header.frame_id
                 ]
             )

@@ -17,7 +17,7 @@ from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.nodes.simulator.pace import Lockstep, Pace, SimulationThread
-from flexdyn_ros.nodes.simulator.plot_topics import PlotTopics
+from flexdyn_ros.nodes.simulator.plot_topics import FUNCTIONS, PlotTopics
 from flexdyn_ros.nodes.simulator.simulation_topics import (
     EFFORTS,
     PD_REFERENCE,
@@ -25,6 +25,7 @@ from flexdyn_ros.nodes.simulator.simulation_topics import (
     SimulationOutput,
 )
 from flexdyn_ros.nodes.simulator.swing_motion import swing_gains, SwingReference
+from flexdyn_ros.nodes.torque.torque_terms import Motion
 import numpy as np
 from std_srvs.srv import SetBool, Trigger
 
@@ -98,7 +99,8 @@ class ForwardDynamicsNode(RobotNode):
                 raise UnknownName('link', tip, self.robot.frame_names)
         self.output.set_robot(self.dyn, self.simulator, tips)
         if self.plots:
-            self.plots.set_robot(self.dyn, self.simulator, tips)
+            self.dyn.compile(*FUNCTIONS)
+            self.plots.set_robot(self.dyn, self._plotted, tips)
         swinging = self.swing.set_arm(
             self.robot, self.simulator, p['swing.amplitude'], p['swing.period'])
         if swinging:
@@ -194,6 +196,12 @@ class ForwardDynamicsNode(RobotNode):
             self.output.publish(self.stamp)
             if self.plots:
                 self.plots.publish(self.stamp)
+
+    def _plotted(self) -> Motion:
+        """Return what the topics for plots take from the simulator."""
+        simulator = self.simulator
+        q, qd = simulator.q, simulator.qd
+        return q, qd, simulator.torque(q, qd), simulator.wrenches
 
     def _behind_now(self) -> int:
         """Return what `behind` is where the state that follows next is that of now."""

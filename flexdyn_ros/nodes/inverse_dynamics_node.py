@@ -14,7 +14,7 @@ from typing import Any, Optional
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm.measured_state import JOINT_STATES, MeasuredState, MULTI_DOF
 from flexdyn_ros.nodes.arm.plausibility import bounds, Plausible
-from flexdyn_ros.nodes.arm.times import ComputeTimes, NodeClock, seconds
+from flexdyn_ros.nodes.arm.times import ComputeTimes, nanoseconds, NodeClock, seconds
 from flexdyn_ros.nodes.common.diagnostics import ERROR, listed, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.run_time_model import RunTimeModel
@@ -24,6 +24,7 @@ from flexdyn_ros.nodes.common.subscription_thread import (
     TAKING,
 )
 from flexdyn_ros.nodes.common.topics import subscribe_measured_states
+from flexdyn_ros.nodes.simulator.plot_topics import PlotTopics
 from flexdyn_ros.nodes.torque.driven_joints import driven_joints, EffortLimits, parameter_problem
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.model_changes import CHANGEABLE, ModelChanges
@@ -44,6 +45,7 @@ UNLOCKED = ('robot_description', '~/trajectory_in', '/tf', '/tf_static')
 # unanswered; with the default of 5 ms these are 16 %. A service call costs no state; with 0.5 ms
 # every third call costs one.
 SWITCH_INTERVAL = 1e-4
+PLOT_PERIOD = 0.05  # between two messages of ~/torque_terms [s]
 
 
 class InverseDynamicsNode(RobotNode):
@@ -74,6 +76,9 @@ class InverseDynamicsNode(RobotNode):
         self.joint_states = subscribe_measured_states(
             self, self._on_measured, self.lost, self.outside_executor)
         self.inputs = TorqueInputs(self, self._on_reference)
+        self.plots = PlotTopics(self, ['torque_terms']) if p['plot_topics'] else None
+        if self.plots:
+            self.create_steady_timer(PLOT_PERIOD, self._plot)
         self.log_changes = self.create_guard_condition(self._guarded('log', self._log_changes))
         reference = self.inputs.reference.subscription
         self.cycles = SubscriptionThread(
@@ -94,6 +99,8 @@ class InverseDynamicsNode(RobotNode):
         self.feed_forward, of_trajectories = (
             FeedForward.of(self.dyn, p, self.joints, p['wrench_links']) for _ in range(2))
         self.trajectories.set_arm(of_trajectories)
+        if self.plots:
+            self.plots.set_robot(self.dyn, self.feed_forward.motion)
         coordinates, follows = self.feed_forward.coordinates, self.feed_forward.base.follows
         self.cycle.set_arm(
             self.feed_forward, coordinates.columns(self.joints), self.make_limits(self.joints))
@@ -238,6 +245,14 @@ class InverseDynamicsNode(RobotNode):
             self.cycle.shaping.change()
             self.log_changes.trigger()
         self.run_time_model.update_gravity()
+
+    def _plot(self) -> None:
+        """Publish the terms of the last torque, in the executor's thread."""
+        assert self.plots is not None
+        with self.lock:
+            worked = self.cycle.shaping.published is not None and not self.cycle.episode.on
+            if self.active and worked:
+                self.plots.publish(nanoseconds(self.stamp))
 
     def _log_changes(self) -> None:
         """Log in the executor's thread; it takes longer than a cycle."""

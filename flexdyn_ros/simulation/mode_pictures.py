@@ -8,7 +8,7 @@ import os
 from typing import Any, Union
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.figures import figure_class, line, plain, save
+from flexdyn_ros.figures import grid, line, save
 from flexdyn_ros.model.beam.body import link_body
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.modal import ModalArrays
@@ -57,26 +57,24 @@ def save_file_shapes(arrays: ModalArrays, path: Union[str, os.PathLike[str]]) ->
 
 
 def _save(shapes: list[Shape], path: Union[str, os.PathLike[str]]) -> None:
-    rows = math.ceil(len(shapes) / _COLUMNS)
-    figure = figure_class()(
-        figsize=(3.6 * min(len(shapes), _COLUMNS), 2.6 * rows), constrained_layout=True
-    )
-    for place, (title, along, translation, rotation) in enumerate(shapes, start=1):
-        axes = figure.add_subplot(rows, min(len(shapes), _COLUMNS), place)
+    columns = min(len(shapes), _COLUMNS)
+    rows = math.ceil(len(shapes) / columns)
+    figure, panels = grid(rows, columns, (3.6 * columns, 2.6 * rows))
+    for axes in panels.flat[len(shapes):]:
+        axes.remove()
+    for axes, (title, along, translation, rotation) in zip(panels.flat, shapes):
         style: dict[str, Any] = {'marker': '.', 'markersize': 3}
         if np.unique(along).size < len(along):  # nodes of a solid: no line from one to the next
             style['linestyle'] = 'none'
+        turns = not translation.any()
+        values, name = (rotation, 'θ') if turns else (translation, 'u')
         for a, axis in enumerate('xyz'):
-            if np.abs(translation[:, a]).max() > 1e-6 * np.abs(translation).max():
-                axes.plot(along, translation[:, a], label=f'u{axis}', **{**line(a), **style})
-            if not np.abs(translation).max():
-                axes.plot(along, rotation[:, a], label=f'θ{axis}', **{**line(a), **style})
-        plain(axes)
+            if turns or np.abs(values[:, a]).max() > 1e-6 * np.abs(values).max():
+                axes.plot(along, values[:, a], label=f'{name}{axis}', **{**line(a), **style})
         axes.set_title(title, fontsize='small')
         axes.legend(fontsize='x-small')
         axes.axhline(0.0, color='0.7', linewidth=0.6)
         axes.set_xlabel('along the link [m]', fontsize='x-small')
-        turns = not np.abs(translation).max()
         axes.set_ylabel('rotation [rad]' if turns else 'deflection [m]', fontsize='x-small')
     save(figure, path)
 

@@ -9,32 +9,39 @@ that they ask for, and draws it.
 from __future__ import annotations
 
 from contextlib import redirect_stdout
-from html import escape
 import io
 import math
 import time
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.errors import ArgumentError, FlexdynError, LoopsCannotClose
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.record import Trajectory
-from flexdyn_ros.simulation.vibrations import driven_coordinates
 from flexdyn_ros.visualization.browser_arm import BrowserArm
-from flexdyn_ros.visualization.colours import Legend
+from flexdyn_ros.visualization.browser_controls import (
+    BrowserControls,
+    NONE,
+    RECORDING,
+    RIGID,
+    SAG,
+    SECOND,
+    SLIDERS,
+    TOPICS,
+    VIBRATION,
+)
 from flexdyn_ros.visualization.recorded_states import RecordedStates
-from flexdyn_ros.visualization.scene import QUANTITIES, Scene
-from flexdyn_ros.visualization.shown_states import static_deflection, Vibration, vibrations
+from flexdyn_ros.visualization.scene import Scene
+from flexdyn_ros.visualization.shown_states import (
+    closed,
+    static_deflection,
+    Vibration,
+    vibrations,
+)
 import numpy as np
 
 FRAMES_PER_SECOND = 30.0
 VIBRATIONS_PER_SECOND = 0.5  # as drawn
-LARGEST_FACTOR = 100.0
-# Ranges of sliders without limits [rad], [m]; of modal coordinates, over the arm's length [1].
-TURN, WAY, BEND = math.pi, 1.0, 0.1
-SLIDERS, SAG, VIBRATION, RECORDING, TOPICS = (
-    'sliders', 'static deflection', 'vibration', 'recording', 'topics')
-NONE, RIGID, SECOND = 'none', 'rigid arm', 'second state'
 INSTALL = 'pip install viser trimesh pycollada fast-simplification matplotlib'
 
 
@@ -104,10 +111,12 @@ class BrowserView:
         self._arm = BrowserArm(self.server, scene, 'arm')
         self._overlay = BrowserArm(self.server, scene, 'overlay', overlay=True)
         self._look()
-        self.controls: dict[str, Any] = {}
-        self.sliders: dict[str, Any] = {}
         first = TOPICS if live else RECORDING if motions else SLIDERS
-        self._add_controls(first, SECOND if len(motions) > 1 else NONE, live, factor)
+        self._panel = BrowserControls(
+            self.server.gui, self._dyn, self._size, first, SECOND if len(motions) > 1 else NONE,
+            live, factor, self._recorded.end)
+        self.controls, self.sliders = self._panel.by_name, self._panel.sliders
+        self.controls['record'].on_click(self._on_record)
 
     def stop(self) -> None:
         """Stop the server."""
@@ -132,18 +141,17 @@ class BrowserView:
 
     def step(self, now: float) -> None:
         """Draw the state that the controls ask for at a time [s], if it has changed."""
-        value = {name: control.value for name, control in self.controls.items()
-                 if hasattr(control, 'value')}
+        value = self._panel.values()
         try:
             q, second = self._state(value, now)
         except FlexdynError as error:
-            self._say(str(error))
+            self._panel.say(str(error))
             return
         if q is None:
-            self._say('Waiting for topics.')
+            self._panel.say('Waiting for topics.')
             return
         if value['shown'] != SAG:
-            self._say('')
+            self._panel.say('')
         self._recorded.keep(now, q)
         overlay = value['overlay']
         if overlay == RIGID:
@@ -159,7 +167,7 @@ class BrowserView:
         self._overlay.show(second is not None)
         if second is not None:
             self._overlay.draw(second, value['factor'], 'link')
-        self._show_legend(shown)
+        self._panel.show_legend(shown)
 
     # What is shown.
 
@@ -167,18 +175,7 @@ class BrowserView:
         """Return the configuration without deflection; passive joints of loops follow."""
         q = q.copy()
         q[self._n_joints:] = 0.0
-        return self._closed(q)
-
-    def _closed(self, q: np.ndarray, bends: bool = False) -> np.ndarray:
-        """Return the closed configuration with the driven joints and, if possible, modes of q."""
-        robot, rest = self._dyn.robot, np.zeros(self._dyn.robot.nv)
-        if not robot.loops:
-            return q
-        hold = (*driven_coordinates(robot), *(() if bends else robot.mode_names))
-        try:
-            return self._dyn.project(q, rest, hold=hold)[0]
-        except LoopsCannotClose:
-            return self._dyn.project(q, rest)[0]
+        return closed(self._dyn, q)
 
     def _state(self, value: dict[str, Any], now: float) -> tuple[Any, Any]:
         """Return the configuration to draw and one to overlay, None where there is none."""
@@ -198,7 +195,7 @@ class BrowserView:
                 q[k] = self.sliders[name].value
         if shown in (SAG, VIBRATION):
             q[self._n_joints:] = 0.0
-        q = self._closed(q)
+        q = closed(self._dyn, q)
         if shown == SAG:
             q = self._deflected(q, value)
         elif shown == VIBRATION:
@@ -210,11 +207,11 @@ class BrowserView:
         if self._asked != (q.tobytes(), loads):
             self._asked = q.tobytes(), loads
             self._sag = q
-            self._say('')
+            self._panel.say('')
             try:
                 self._sag = static_deflection(self._dyn, q, *loads)
             except FlexdynError as error:
-                self._say(str(error))
+                self._panel.say(str(error))
         return self._sag
 
     def _vibrating(self, q: np.ndarray, value: dict[str, Any], now: float) -> np.ndarray:
@@ -228,7 +225,7 @@ class BrowserView:
             return q
         phase = 2.0 * math.pi * VIBRATIONS_PER_SECOND * now
         step = value['amplitude'] * self._vibrations[int(place) - 1].at(phase)
-        return self._closed(self._space.moved(q, step), bends=True)
+        return closed(self._dyn, self._space.moved(q, step), hold_modes=False)
 
     # The page.
 
@@ -250,58 +247,6 @@ class BrowserView:
         camera.position = tuple(
             ((low + high) / 2.0 + self._size * np.array([0.4, -0.8, 0.4])).tolist())
 
-    def _add_controls(self, shown: str, overlay: str, live: bool, factor: float) -> None:
-        gui, own, robot = self.server.gui, self.controls, self._dyn.robot
-        sources = [SLIDERS, SAG, VIBRATION, RECORDING, *([TOPICS] if live else [])]
-        own['shown'] = gui.add_dropdown('show', sources, initial_value=shown)
-        own['overlay'] = gui.add_dropdown(
-            'overlay', [NONE, RIGID, SECOND], initial_value=overlay)
-        own['status'] = gui.add_markdown('')
-        own['legend'] = gui.add_html('')
-        with gui.add_folder('Drawing'):
-            own['factor'] = gui.add_slider(
-                'factor on deflection', 0.0, max(LARGEST_FACTOR, factor), 0.5, factor)
-            own['colour'] = gui.add_dropdown('colour', [*QUANTITIES, 'link'])
-            own['limit'] = gui.add_number('legend up to (0: the largest)', 0.0, min=0.0)
-        with gui.add_folder('Recording'):
-            own['play'] = gui.add_checkbox('play', True)
-            own['time'] = gui.add_slider('time [s]', 0.0, self._recorded.end, 0.01, 0.0)
-            own['record'] = gui.add_button('Record')
-            own['record'].on_click(self._on_record)
-        with gui.add_folder('Static deflection'):
-            own['gravity'] = gui.add_checkbox('gravity', True)
-            own['mass'] = gui.add_number('payload [kg]', 0.0, min=0.0)
-            rest = robot.neutral_configuration()
-            farthest = max(robot.frame_names, key=lambda name: float(
-                np.linalg.norm(self._dyn.frame_pose(rest, name)[:3, 3])))
-            own['link'] = gui.add_dropdown(
-                'on link', robot.frame_names, initial_value=farthest)
-        with gui.add_folder('Vibration'):
-            own['mode'] = gui.add_dropdown('mode', [NONE])
-            most = round(BEND * self._size, 4)
-            own['amplitude'] = gui.add_slider(
-                'amplitude [m | rad]', 0.0, most, most / 200.0, most / 2.0)
-        with gui.add_folder('Joints'):
-            self._add_sliders(range(self._n_joints))
-        with gui.add_folder('Modes', expand_by_default=robot.n_modes <= 12):
-            self._add_sliders(range(self._n_joints, robot.nq))
-
-    def _add_sliders(self, places: range) -> None:
-        """Add the sliders of configuration coordinates, without those of quaternions."""
-        given = {joint.name: joint.limit for joint in self._dyn.robot.joints}
-        for k in places:
-            name, unit = self._map.names[k], self._map.units[k]
-            if unit == '1':
-                continue
-            wide = BEND * self._size if k >= self._n_joints else TURN if unit == 'rad' else WAY
-            limit = given.get(name)
-            low = limit.lower if limit and limit.lower is not None else -wide
-            high = limit.upper if limit and limit.upper is not None else wide
-            low, high = round(low, 4), round(high, 4)
-            step = (high - low) / 2000.0 or 1.0
-            self.sliders[name] = self.server.gui.add_slider(
-                name, low, high, step, min(max(0.0, low), high))
-
     def _on_record(self, _: Any) -> None:
         """Start a recording of what is shown, or end it."""
         button = self.controls['record']
@@ -311,21 +256,3 @@ class BrowserView:
         button.label = 'Record'
         self.controls['time'].max = self._recorded.end
         self.controls['shown'].value = RECORDING
-
-    def _show_legend(self, shown: Optional[Legend]) -> None:
-        text = ''
-        if shown is not None:
-            colours = 255.0 * shown.colours(np.linspace(shown.low, shown.high, 16))[:, :3]
-            stops = ', '.join(f'rgb({r:.0f} {g:.0f} {b:.0f})' for r, g, b in colours)
-            ticks = ''.join(f'<span>{escape(text)}</span>' for _, text in shown.ticks(3))
-            text = (
-                f'<div style="padding: 0 1em"><b>{escape(shown.title)}</b>'
-                f'<div style="height: 12px; background: linear-gradient(to right, {stops})">'
-                '</div><div style="display: flex; justify-content: space-between">'
-                f'{ticks}</div></div>')
-        if self.controls['legend'].content != text:
-            self.controls['legend'].content = text
-
-    def _say(self, text: str) -> None:
-        if self.controls['status'].content != text:
-            self.controls['status'].content = text

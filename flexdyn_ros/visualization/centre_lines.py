@@ -59,7 +59,7 @@ class CentreLine:
         self._points = bending_points(link, places)
 
     def deformed(
-        self, pose: np.ndarray, modes: np.ndarray, exaggeration: float = 1.0,
+        self, pose: np.ndarray, shown: np.ndarray, modes: Optional[np.ndarray] = None,
         reference: Optional[np.ndarray] = None,
     ) -> DeformedLink:
         """
@@ -67,14 +67,13 @@ class CentreLine:
 
         Args:
             pose: Pose of the link frame in the root frame, shape (4, 4).
-            modes: Modal coordinates of the robot, shape (n_modes,).
-            exaggeration: Factor on the deflection from the reference, as drawn.
+            shown: Modal coordinates of the robot as drawn, shape (n_modes,).
+            modes: The true ones; those that are shown when None.
             reference: Modal coordinates that the deflection counts from; zero when None.
         """
-        own = modes[self._modes]
+        own = (shown if modes is None else modes)[self._modes]
         start = 0.0 * own if reference is None else reference[self._modes]
-        shown = self._points.bent(start + exaggeration * (own - start))
-        line = shown @ pose[:3, :3].T + pose[:3, 3]
+        line = self._points.bent(shown[self._modes]) @ pose[:3, :3].T + pose[:3, 3]
         way = np.linalg.norm(self._points.bent(own) - self._points.bent(start), axis=1)
         return DeformedLink(self.link, line, way, self._is_line)
 

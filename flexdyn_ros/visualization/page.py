@@ -120,11 +120,9 @@ def _shape(
     poses = np.array([[d.pose for d in frames] for frames in states])
     fields, rest = [], shape.surface.vertices
     if shape.pieces:
-        first = scene.dyn.robot.nq - scene.dyn.robot.n_modes
         moved = []
         for f, own, frames in zip(factors, poses, states):
-            drawn = np.concatenate((q[:, :first], f * q[:, first:]), axis=1)
-            own[:] = [scene.dyn.frame_pose(row, shape.link) for row in drawn]
+            own[:] = [scene.dyn.frame_pose(scene.shown(row, f), shape.link) for row in q]
             moved += [(d.vertices - pose[:3, 3]) @ pose[:3, :3] - rest
                       for d, pose in zip(frames, own)]
         fields = [_fields(np.array(moved, dtype=np.float32)),

@@ -1,73 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drawn arm: surfaces of all links, bent for a state, with a number for colours at a point."""
+"""The drawn arm: its shapes in a state, with a number for colours at each point of what bends."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 import logging
 import math
 from pathlib import Path
 from types import MappingProxyType
-from typing import Mapping, Optional, Sequence, Union
+from typing import Mapping, Optional, Union
 
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.internal_forces import elastic_energy
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.errors import ArgumentError, LoopsCannotClose
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.visualization.centre_lines import nodes_of
-from flexdyn_ros.visualization.cross_sections import bending_points, BendingPoints
-from flexdyn_ros.visualization.surfaces import fitted, Surface, tube
-from flexdyn_ros.visualization.visuals import Colour, GREY, mesh_file, read_visuals, Visual
+from flexdyn_ros.visualization.shapes import bends, replacements, SceneShape, shape_of
+from flexdyn_ros.visualization.shown_states import closed
+from flexdyn_ros.visualization.surfaces import Surface
+from flexdyn_ros.visualization.visuals import mesh_file, read_visuals, Visual
 import numpy as np
 from numpy.typing import ArrayLike
 
 QUANTITIES = MappingProxyType({'deflection': 'm', 'strain': 'm/m', 'energy': 'J'})
-SLENDERNESS = 60.0  # length over radius of a tube where the beam gives no area
 _LOGGER = logging.getLogger('flexdyn_ros')
-
-
-@dataclass(frozen=True, eq=False)
-class BendingPart:
-    """
-    Vertices of a drawn link that ride on one beam, segments or modes of a file.
-
-    Attributes:
-        link: The link, or the piece of one, that they ride on.
-        vertices: Their indices.
-        points: The same in that link's frame.
-        modes: Places of its modes among the robot's.
-    """
-
-    link: str
-    vertices: np.ndarray
-    points: BendingPoints
-    modes: slice
-
-
-@dataclass(frozen=True, eq=False)
-class SceneShape:
-    """
-    A shape of a link: one of its visuals, or their replacement.
-
-    Attributes:
-        name: Unique among the shapes.
-        link: Name of the link.
-        surface: In the shape's frame; of a shape that bends in the link frame, undeformed.
-        pose: Of the shape's frame in the link frame, shape (4, 4).
-        colour: Red, green, blue and opacity in 0 ... 1.
-        visual: The <visual>; None for a tube or nodes that replace missing ones.
-        pieces: How it bends; empty for a rigid shape.
-    """
-
-    name: str
-    link: str
-    surface: Surface
-    pose: np.ndarray
-    colour: Colour
-    visual: Optional[Visual] = None
-    pieces: tuple[BendingPart, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,13 +103,13 @@ class Scene:
                 if visual.address not in self.missing:
                     surface = self._surface(visual, folder, packages, rigid_meshes)
                     name = f'{visual.link}:{number}'
-                    shapes.append(_shape(robot, name, visual, surface, budget))
+                    shapes.append(shape_of(robot, name, visual, surface, budget))
             except ValueError as error:
                 self.missing[visual.address] = str(error)
         drawn = {shape.link for shape in shapes}
         for link in robot.links:
             if (link.part_of or link.name) not in drawn:
-                shapes += _replacements(robot, link, radius)
+                shapes += replacements(robot, link, radius)
         self.shapes = tuple(shapes)
         if self.missing:
             listed = '; '.join(f'"{name}" {why}' for name, why in self.missing.items())
@@ -185,13 +141,9 @@ class Scene:
         """
         if quantity not in QUANTITIES:
             raise ArgumentError('quantity', f'must be one of {", ".join(QUANTITIES)}')
-        given = np.array(q, dtype=float)
-        modes = given[self._first_mode:].copy()
+        given = self.shown(q, factor, reference)
+        modes = np.array(q, dtype=float)[self._first_mode:]
         start = np.zeros_like(modes) if reference is None else np.array(reference, dtype=float)
-        if given.shape != (self.dyn.robot.nq,) or start.shape != modes.shape:
-            raise ArgumentError('q', f'and reference must be ({self.dyn.robot.nq},) and '
-                                f'({self.dyn.robot.n_modes},)')
-        given[self._first_mode:] = start + factor * (modes - start)
         poses: dict[str, np.ndarray] = {}
         for shape in self.shapes:
             for name in (shape.link, *(piece.link for piece in shape.pieces)):
@@ -203,6 +155,35 @@ class Scene:
             Drawn(shape, poses[shape.link] @ shape.pose, shape.surface.vertices, None)
             for shape in self.shapes
         ]
+
+    def shown(
+        self, q: ArrayLike, factor: float = 1.0, reference: Optional[ArrayLike] = None
+    ) -> np.ndarray:
+        """
+        Return the configuration that is drawn, (nq,): the deflection times the factor.
+
+        Passive joints follow, so that loops stay closed. Where the loops cannot close with that
+        deflection, the nearest deflection is drawn with which they do; failing that, open loops.
+
+        Args:
+            q: Joint coordinates, then modal coordinates, (nq,).
+            factor: On the deflection from the reference.
+            reference: Modal coordinates that the deflection counts from, (n_modes,).
+
+        Raises:
+            ArgumentError: A vector has the wrong length.
+        """
+        given, robot = np.array(q, dtype=float), self.dyn.robot
+        modes = given[self._first_mode:].copy()
+        start = np.zeros_like(modes) if reference is None else np.array(reference, dtype=float)
+        if given.shape != (robot.nq,) or start.shape != modes.shape:
+            raise ArgumentError(
+                'q', f'and reference must be ({robot.nq},) and ({robot.n_modes},)')
+        given[self._first_mode:] = start + factor * (modes - start)
+        if robot.loops and not np.array_equal(given[self._first_mode:], modes):
+            with suppress(LoopsCannotClose):
+                return closed(self.dyn, given)
+        return given
 
     def _bent(
         self, shape: SceneShape, poses: Mapping[str, np.ndarray], shown: np.ndarray,
@@ -247,75 +228,3 @@ class Scene:
             if not (rigid_meshes or bends(self.dyn.robot, visual.link)):
                 return Surface(np.zeros((0, 3)), np.zeros((0, 3), dtype=int))
         return visual.surface(path)
-
-
-def bends(robot: Robot, link: str) -> bool:
-    """Return whether a link of the description has modes of its own, or pieces that do."""
-    carriers = robot.pieces(link) or (robot.link(link),)
-    return any(carrier.mode_names for carrier in carriers)
-
-
-def _shape(robot: Robot, name: str, visual: Visual, surface: Surface, budget: int) -> SceneShape:
-    link = visual.link
-    if not bends(robot, link):
-        return SceneShape(name, link, surface, visual.pose, visual.colour, visual)
-    surface = surface.placed(visual.pose)
-    carriers = robot.pieces(link) or (robot.link(link),)
-    beam = max((c.undeformed_beam for c in carriers if c.undeformed_beam),
-               key=lambda each: each.length, default=None)
-    if visual.shape == 'mesh' and beam is not None:
-        surface = fitted(surface, np.array(beam.direction), beam.length, budget)
-    pieces = _pieces(robot, link, surface.vertices)
-    return SceneShape(name, link, surface, np.eye(4), visual.colour, visual, pieces)
-
-
-def _pieces(robot: Robot, link: str, vertices: np.ndarray) -> tuple[BendingPart, ...]:
-    """Return what carries vertices of a link, (n, 3) in its frame [m]."""
-    if not robot.pieces(link):
-        return (_piece(robot, robot.link(link), np.arange(len(vertices)), vertices),)
-    held: dict[str, list[int]] = {}
-    places: dict[str, list[Sequence[float]]] = {}
-    for number, vertex in enumerate(vertices.tolist()):
-        name, place = robot.holder(link, tuple(vertex))
-        held.setdefault(name, []).append(number)
-        places.setdefault(name, []).append(place)
-    return tuple(
-        _piece(robot, robot.link(name), np.array(numbers), np.array(places[name]))
-        for name, numbers in held.items())
-
-
-def _piece(robot: Robot, link: Link, vertices: np.ndarray, places: np.ndarray) -> BendingPart:
-    first = robot.mode_names.index(link.mode_names[0]) if link.mode_names else 0
-    modes = slice(first, first + len(link.mode_names))
-    return BendingPart(link.name, vertices, bending_points(link, places), modes)
-
-
-def _replacements(robot: Robot, link: Link, radius: float) -> list[SceneShape]:
-    """Return a tube along a link's beam, the nodes of its modes, or bars to its joints."""
-    beam, name = link.undeformed_beam, f'{link.name}:beam'
-    if link.mode_names and beam is not None:
-        size = math.sqrt(beam.area / math.pi) if beam.area else beam.length / SLENDERNESS
-        surface = tube(np.array(beam.axes), beam.length, radius or size)
-    elif link.mode_names:
-        surface = Surface(nodes_of(link), np.zeros((0, 3), dtype=int))
-    else:
-        return [
-            SceneShape(f'{link.name}:{joint.name}', link.name, bar, np.eye(4), GREY)
-            for joint in robot.joints if joint.parent == link.name
-            for bar in _bars(np.array(joint.origin.position))
-        ]
-    every = np.arange(len(surface.vertices))
-    pieces = (_piece(robot, link, every, surface.vertices),)
-    return [SceneShape(name, link.name, surface, np.eye(4), GREY, None, pieces)]
-
-
-def _bars(end: np.ndarray) -> list[Surface]:
-    """Return a thin tube from the origin to a point, (3,) [m], none where they are one."""
-    length = float(np.linalg.norm(end))
-    if length < 1e-9:
-        return []
-    axis = end / length
-    other = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    other /= np.linalg.norm(other)
-    axes = np.stack([axis, other, np.cross(axis, other)], axis=1)
-    return [tube(axes, length, length / SLENDERNESS, 2)]

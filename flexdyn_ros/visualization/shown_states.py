@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States of an arm at rest that a view shows: its vibrations, and its static deflection."""
+"""States that a view shows: closed loops, vibrations, and static deflection."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 import math
 
+from flexdyn_ros.errors import LoopsCannotClose
 from flexdyn_ros.linearisation.equilibrium import static_configuration
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import damping_matrix, state_matrix, stiffness_matrix
-from flexdyn_ros.simulation.vibrations import allowed_motions
+from flexdyn_ros.simulation.vibrations import allowed_motions, driven_coordinates
 import numpy as np
 
 ROUNDING = 9  # digits of a damping ratio
@@ -39,6 +41,31 @@ class Vibration:
     def at(self, phase: float) -> np.ndarray:
         """Return the displacements at a phase [rad], (nv,), without the decay."""
         return np.real(self.shape * np.exp(1j * phase))
+
+
+def closed(dyn: Dynamics, q: np.ndarray, hold_modes: bool = True) -> np.ndarray:
+    """
+    Return the nearest configuration that closes all loops, (nq,).
+
+    Driven joints and modes stay as they are. Where the loops cannot close with these, the modes
+    move too, and where they still cannot, all coordinates.
+
+    Args:
+        dyn: The dynamics.
+        q: Configuration, (nq,).
+        hold_modes: Whether modes stay as they are where that is possible.
+
+    Raises:
+        LoopsCannotClose: No nearby configuration closes the loops.
+    """
+    robot, rest = dyn.robot, np.zeros(dyn.robot.nv)
+    if not robot.loops:
+        return q
+    driven = driven_coordinates(robot)
+    for hold in ({*driven, *robot.mode_names}, driven)[not hold_modes:]:
+        with suppress(LoopsCannotClose):
+            return dyn.project(q, rest, hold=hold)[0]
+    return dyn.project(q, rest)[0]
 
 
 def vibrations(dyn: Dynamics, q: np.ndarray) -> list[Vibration]:

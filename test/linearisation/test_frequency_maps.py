@@ -86,7 +86,7 @@ def test_pose_map_of_a_boom_that_its_weight_stiffens():
     dyn = reference_dynamics(fd.load_robot(arm()))
     found = pose_map(
         dyn, {'yaw': [0.0, 1.0], 'pitch': [np.pi / 2, 0.0, -np.pi / 2]}, modes=2, frame='tip')
-    assert found.frequencies.shape == (2, 3, 2)
+    assert found.frequencies.shape == (2, 3, 2) and found.units == ('rad', 'rad')
     assert found.frequencies[0] == pytest.approx(found.frequencies[1], rel=1e-9)
     hanging, level, upright = found.frequencies[0, :, 0]
     assert hanging > level > upright

@@ -170,7 +170,7 @@ def test_simulation_imports_neither_matplotlib_nor_scipy():
         'assert "matplotlib" not in sys.modules and "scipy" not in sys.modules\n'
         'sys.modules["matplotlib.figure"] = None\n'
         'try:\n'
-        '    flexdyn_ros.figures.figure_class()\n'
+        '    flexdyn_ros.figures.grid(1, 1, (1.0, 1.0))\n'
         'except flexdyn_ros.FlexdynError as error:\n'
         '    print(error)\n'
     )

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arms with one link that bends, and what it looks like, as URDF text."""
+"""Arms with one link that bends, and what it looks like, as URDF text; and a mechanism."""
 
+from pathlib import Path
+
+import flexdyn_ros as fd
+import pytest
+
+URDF = Path(__file__).resolve().parents[2] / 'urdf'
 LENGTH, YOUNG, INERTIA = 1.2, 7e10, 4e-8
 BEAM = f"""<beam tip="tip" y_axis="0 1 0" young="{YOUNG}" shear="2.6e10" area="1e-3"
   iy="{INERTIA}" iz="{INERTIA}" j="8e-8" mass="2">
@@ -27,3 +33,10 @@ def arm(beam=BEAM, boom='', tip='', base='', joint='revolute'):
   <joint name="end" type="fixed"><parent link="boom"/><child link="tip"/>
     <origin xyz="{LENGTH} 0 0"/></joint>
   <flexdyn version="1.0"><flexible_link link="boom">{beam}</flexible_link></flexdyn></robot>"""
+
+
+def four_bar():
+    """Return dynamics of the four-bar linkage with a coupler that bends."""
+    pytest.importorskip('xacro', reason='xacro is not installed here: `make test` installs it')
+    robot = fd.load_robot(URDF / 'four_bar.urdf.xacro', xacro_arguments={'modes': '2'})
+    return fd.Dynamics(robot)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from drawn_arms import arm
+from drawn_arms import arm, four_bar
 import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
 from flexdyn_ros.errors import ArgumentError
@@ -98,13 +98,6 @@ def test_the_static_deflection_is_where_modal_forces_vanish():
         force = other.bias_vector(q, 0.0 * q)[1:]
         assert np.abs(force).max() < 1e-6
         assert (np.abs(modes).max() > 1e-3) == gravity
-
-
-def four_bar():
-    """Return dynamics of the four-bar linkage with a coupler that bends."""
-    pytest.importorskip('xacro', reason='xacro is not installed here: `make test` installs it')
-    robot = fd.load_robot(ROOT / 'urdf' / 'four_bar.urdf.xacro', xacro_arguments={'modes': '2'})
-    return fd.Dynamics(robot)
 
 
 def test_static_deflection_of_a_mechanism_has_the_least_energy_of_closed_configurations():

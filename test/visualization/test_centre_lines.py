@@ -52,7 +52,7 @@ def test_a_link_from_a_file_is_drawn_by_its_nodes(tmp_path):
     text = arm('<modal file="boom.npz" format="npz"/>')
     robot = fd.load_robot(text, base_dir=tmp_path)
     for factor in (1.0, 2.0):
-        drawn, nodes = (centre_lines(each, 9)[0].deformed(np.eye(4), MODES, factor)
+        drawn, nodes = (centre_lines(each, 9)[0].deformed(np.eye(4), factor * MODES)
                         for each in (beam, robot))
         assert np.allclose(nodes.line, drawn.line, atol=1e-9)
         assert np.allclose(nodes.deflection, drawn.deflection, atol=1e-9)
@@ -61,9 +61,9 @@ def test_a_link_from_a_file_is_drawn_by_its_nodes(tmp_path):
 
 def test_the_factor_scales_the_line_and_not_the_reported_deflection():
     (shape,) = centre_lines(fd.load_robot(arm()), 9)
-    one, three = (shape.deformed(np.eye(4), MODES, factor) for factor in (1.0, 3.0))
+    one, three = (shape.deformed(np.eye(4), factor * MODES, MODES) for factor in (1.0, 3.0))
     assert np.allclose(three.line[:, 1:], 3.0 * one.line[:, 1:])
     assert np.array_equal(one.deflection, three.deflection)
-    from_there = shape.deformed(np.eye(4), MODES, 3.0, MODES)
+    from_there = shape.deformed(np.eye(4), MODES, MODES, MODES)
     assert np.allclose(from_there.line, one.line)
     assert not from_there.deflection.any()

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from drawn_arms import arm, INERTIA, LENGTH, SEGMENTS, visual, YOUNG
+from drawn_arms import arm, four_bar, INERTIA, LENGTH, SEGMENTS, visual, YOUNG
 import flexdyn_ros as fd
 from flexdyn_ros.model.beam.body import link_body
 from flexdyn_ros.model.modal.files import write_modal_file
@@ -100,6 +100,36 @@ def test_the_factor_acts_on_the_deflection_from_the_reference():
     same = drawn(scene, 'boom', [0.3, *(sag + [0.0, 0.0, 0.02, 0.0, 0.0, 0.0])])
     assert np.allclose(seen.vertices, same.vertices, atol=1e-12)
     assert seen.values.max() == pytest.approx(0.002, rel=0.01)
+
+
+@pytest.mark.parametrize('reference', [None, np.array([0.004, -0.001])])
+def test_a_mechanism_whose_deflection_is_drawn_larger_stays_closed(reference):
+    dyn = four_bar()
+    scene, rest = Scene(dyn), np.zeros(dyn.robot.nv)
+    held = ['crank', *dyn.robot.mode_names]
+    q = dyn.project(np.array([0.3, 0.0, 0.0, 0.006, -0.002]), rest, hold=held)[0]
+    start = np.zeros(2) if reference is None else reference
+    shown = scene.shown(q, 8.0, reference)
+    assert np.abs(dyn.loop_gaps(shown)).max() < 1e-9
+    assert shown[0] == q[0] and np.allclose(shown[3:], start + 8.0 * (q[3:] - start))
+    assert np.abs(shown[1:3] - q[1:3]).max() > 1e-3
+    assert np.array_equal(scene.shown(q), q)
+    # The coupler's far end is where the rocker's pin is.
+    coupler, rocker = (drawn(scene, link, q, 8.0, reference) for link in ('coupler', 'rocker'))
+    ends = coupler.shape.surface.vertices
+    pin = np.mean(coupler.vertices[ends[:, 0] > ends[:, 0].max() - 1e-9], axis=0)
+    far = rocker.shape.surface.vertices
+    place = np.mean(far[far[:, 2] > far[:, 2].max() - 1e-9], axis=0)
+    assert np.allclose(pin, rocker.pose[:3, :3] @ place + rocker.pose[:3, 3], atol=1e-3)
+
+
+def test_loops_that_cannot_close_with_the_larger_deflection_do_with_a_smaller_one():
+    dyn = four_bar()
+    q = dyn.project(np.array([0.0, 0.0, 0.0, 0.01, 0.0]), np.zeros(5),
+                    hold=['crank', *dyn.robot.mode_names])[0]
+    shown = Scene(dyn).shown(q, 150.0)
+    assert np.abs(dyn.loop_gaps(shown)).max() < 1e-9
+    assert shown[0] == q[0] and 0.1 < shown[3] < 1.4
 
 
 def test_a_rigid_shape_is_only_moved():

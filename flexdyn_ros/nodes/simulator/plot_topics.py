@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Topics of a simulated arm for PlotJuggler, whose curves have names: tips, torques, energy."""
+"""Topics of an arm for PlotJuggler, whose curves have names: tips, torques, energy."""
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Callable, Sequence
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
-from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.simulator.simulation_topics import doubles
+from flexdyn_ros.nodes.torque.torque_terms import force_terms, Motion, TERMS
 from flexdyn_ros.simulation.tip_deflections import tip_deflections
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
-TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'elastic', 'external', 'total')
+TOPICS = ('tip_states', 'torque_terms', 'energy')
 FUNCTIONS = (
     'coriolis_vector', 'gravity_vector', 'friction_vector', 'elastic_vector', 'kinetic_energy',
     'potential_energy',
@@ -22,37 +22,36 @@ FUNCTIONS = (
 
 
 class PlotTopics:
-    """Publishes named values of the simulated state, where a topic has subscribers."""
+    """Publishes named values of the arm's motion, where a topic has subscribers."""
 
-    def __init__(self, node: LifecycleNode):
-        """Create the publishers."""
-        create = node.create_lifecycle_publisher
+    def __init__(self, node: LifecycleNode, topics: Sequence[str] = TOPICS):
+        """Create the publishers of some of TOPICS."""
         self._publishers = [
-            (create(JointState, f'~/{name}', 10), values) for name, values in (
-                ('tip_states', self._tip_states), ('torque_terms', self._torque_terms),
-                ('energy', self._energy))]
+            (node.create_lifecycle_publisher(JointState, f'~/{name}', 10),
+             getattr(self, f'_{name}')) for name in topics]
 
-    def set_robot(self, dyn, simulator: ArmSimulator, tips: Sequence[str]) -> None:
+    def set_robot(
+        self, dyn: Any, motion: Callable[[], Motion], tips: Sequence[str] = ()
+    ) -> None:
         """
-        Set what is published, and compile what it needs.
+        Set what is published.
 
         Args:
             dyn: The dynamics.
-            simulator: The simulator.
+            motion: Returns the present motion.
             tips: Frames of ~/tip_states.
         """
-        dyn.compile(*FUNCTIONS)
-        self._dyn, self._simulator, self._tips = dyn, simulator, tuple(tips)
+        self._dyn, self._motion, self._tips = dyn, motion, tuple(tips)
 
     def publish(self, when: int) -> None:
-        """Publish the state of the simulator with a stamp [ns]."""
-        for publisher, values in self._publishers:
+        """Publish the present motion with a stamp [ns]."""
+        for publisher, message in self._publishers:
             if publisher.get_subscription_count():
-                message = values(self._simulator.q, self._simulator.qd)
-                message.header.stamp = Time(sec=when // NANOSECONDS, nanosec=when % NANOSECONDS)
-                publisher.publish(message)
+                found = message(*self._motion())
+                found.header.stamp = Time(sec=when // NANOSECONDS, nanosec=when % NANOSECONDS)
+                publisher.publish(found)
 
-    def _tip_states(self, q: np.ndarray, qd: np.ndarray) -> JointState:
+    def _tip_states(self, q: np.ndarray, *_: Any) -> JointState:
         """Return places in the root frame and deflections of the tips."""
         names, _, deflections = tip_deflections(self._dyn, q[None])
         places = [self._dyn.frame_pose(q, tip)[:3, 3] for tip in self._tips]
@@ -60,19 +59,14 @@ class PlotTopics:
         return JointState(
             name=[*axes, *names], position=doubles(np.concatenate([*places, deflections[0]])))
 
-    def _torque_terms(self, q: np.ndarray, qd: np.ndarray) -> JointState:
+    def _torque_terms(self, *motion: Any) -> JointState:
         """Return what the torque of each joint, or the force, consists of."""
-        dyn, wrenches = self._dyn, self._simulator.wrenches
-        total = self._simulator.torque(q, qd)
-        terms = [
-            dyn.coriolis_vector(q, qd), dyn.gravity_vector(q), dyn.friction_vector(qd),
-            dyn.elastic_vector(q, qd),
-            dyn.external_force_vector(q, wrenches) if wrenches else 0.0 * total]
-        rows = np.array([total - sum(terms), *terms, total])[:, :dyn.robot.n_joints]
-        names = [f'{joint}/{term}' for joint in dyn.robot.joint_names for term in TERMS]
+        joints = self._dyn.robot.joint_names
+        rows = force_terms(self._dyn, *motion)[:, :len(joints)]
+        names = [f'{joint}/{term}' for joint in joints for term in TERMS]
         return JointState(name=names, effort=doubles(rows.T.ravel()))
 
-    def _energy(self, q: np.ndarray, qd: np.ndarray) -> JointState:
+    def _energy(self, q: np.ndarray, qd: np.ndarray, *_: Any) -> JointState:
         """Return the energies, as positions for want of a field of their own."""
         kinetic, potential = self._dyn.kinetic_energy(q, qd), self._dyn.potential_energy(q)
         return JointState(name=['kinetic', 'potential', 'total'],

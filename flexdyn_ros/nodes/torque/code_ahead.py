@@ -26,7 +26,7 @@ from flexdyn_ros.nodes.torque.torque_terms import COMPENSATED, TorqueTerms
 
 PARAMETERS = (
     'extension_file', 'backend', 'torque_model', 'measured_side', 'base_acceleration',
-    'wrench_links', 'modes.step', 'modes.maximum_gap', 'modes.spectral_radius',
+    'wrench_links', 'plot_topics', 'modes.step', 'modes.maximum_gap', 'modes.spectral_radius',
     *COMPENSATED, *PAYLOAD,
 )
 """Parameters that code depends on, or that `FeedForward.of` reads."""

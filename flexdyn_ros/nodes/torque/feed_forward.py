@@ -13,7 +13,13 @@ from flexdyn_ros.nodes.arm.deflection import ModalEquations, RigidArm
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.arm.modal_integrator import ModalSettings, VibratingArm
 from flexdyn_ros.nodes.common.run_time_model import Values
-from flexdyn_ros.nodes.torque.torque_terms import DynamicsUnderWrenches, QuietFriction, TorqueTerms
+from flexdyn_ros.nodes.torque.torque_terms import (
+    DynamicsUnderWrenches,
+    force_terms,
+    Motion,
+    QuietFriction,
+    TorqueTerms,
+)
 import numpy as np
 
 ALL_TERMS = TorqueTerms()
@@ -45,6 +51,7 @@ class FeedForward:
         settings: Optional[ModalSettings] = None,
         free: Sequence[str] = (),
         wrench_links: Sequence[str] = (),
+        plotted: bool = False,
     ):
         """
         Prepare.
@@ -57,8 +64,11 @@ class FeedForward:
             settings: Those of the modal integration.
             free: Joint coordinates that no force acts on, such as a satellite's.
             wrench_links: Links that `wrenches` act on.
+            plotted: Whether `prepare` makes the code of `motion` and its terms too.
         """
         self.mode = mode
+        self._plotted = plotted
+        self._sample: Optional[JointSample] = None  # behind the last torque
         self.terms = terms
         self.coordinates = ArmCoordinates(dyn.robot, measured_side)
         self.wrenches = {link: np.zeros(6) for link in wrench_links}
@@ -90,7 +100,7 @@ class FeedForward:
             free = ArmCoordinates(dyn.robot).undriven(joints)
         return cls(
             dyn, values['torque_model'], TorqueTerms.of(values), values['measured_side'],
-            settings, free, wrench_links)
+            settings, free, wrench_links, values['plot_topics'])
 
     def _deflection_model(self, settings: ModalSettings):
         if self.mode in ('gravity', 'rigid') or self.coordinates.n_modes == 0:
@@ -116,6 +126,8 @@ class FeedForward:
             self._dyn.friction_vector(np.zeros(self._dyn.robot.nv))
         for link in self.wrenches:
             self._dyn.frame_pose(self._dyn.robot.neutral_configuration(), link)
+        if self._plotted:
+            force_terms(self._dyn, *self.motion())
         self.reset()
 
     def reset(self) -> None:
@@ -133,12 +145,14 @@ class FeedForward:
             Torques, shape (n_joints,) [N m | N].
         """
         if self.mode == 'gravity':
+            still = np.zeros(self.coordinates.n_joints)
+            self._sample = JointSample(sample.time, sample.q, still, still)
             return self.gravity_torque(sample.q)
         return self.torque_with(sample, self.arm.at(sample))
 
     def torque_with(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the joint torques for a joint sample and a modal state, shape (n_joints,)."""
-        self.state = state
+        self._sample, self.state = sample, state
         count = self.coordinates.n_joints
         quiet = self.quiet if self.terms.friction else None
         if state.torque is not None and self.terms == ALL_TERMS:
@@ -154,6 +168,15 @@ class FeedForward:
         if change is not None:
             total = total + self._dyn.actuated_forces(at, change)
         return total[:count]
+
+    def motion(self) -> Motion:
+        """Return the motion of the last torque, with the forces that all its terms add up to."""
+        sample, state = self._sample, self.state
+        assert sample is not None
+        moved, join = self.base.completed(sample, state), self.coordinates.join
+        q = self.coordinates.configuration(moved.q, state.delta)
+        qd, qdd = join(moved.qd, state.rate), join(moved.qdd, state.acceleration)
+        return q, qd, self._dyn.inverse_dynamics(q, qd, qdd), self.wrenches
 
     def gravity_torque(self, q: np.ndarray) -> np.ndarray:
         """

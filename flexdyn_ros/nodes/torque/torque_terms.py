@@ -131,6 +131,34 @@ class TorqueTerms:
         )
 
 
+# Configuration (nq,), velocity (nv,), generalised forces of the motors (nv,), wrenches by link.
+Motion = tuple[np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]
+TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'elastic', 'external', 'total')
+
+
+def force_terms(
+    dyn: Any, q: np.ndarray, qd: np.ndarray, total: np.ndarray,
+    wrenches: Mapping[str, np.ndarray],
+) -> np.ndarray:
+    """
+    Return what generalised forces consist of, in the order of TERMS, (7, nv) [N m | N].
+
+    Inertia is what the others leave of the total, so that it includes the forces of loops.
+
+    Args:
+        dyn: The dynamics.
+        q: Configuration, (nq,).
+        qd: Velocity, (nv,).
+        total: Generalised forces of the motors, (nv,).
+        wrenches: Of the environment, by link, six numbers in root axes [N, N m].
+    """
+    terms = [
+        dyn.coriolis_vector(q, qd), dyn.gravity_vector(q), dyn.friction_vector(qd),
+        dyn.elastic_vector(q, qd),
+        dyn.external_force_vector(q, wrenches) if wrenches else 0.0 * total]
+    return np.array([total - sum(terms), *terms, total])
+
+
 def coordinates_with_dry_friction(robot: Robot) -> set[str]:
     """Return the joint coordinates whose friction jumps with the sign of the velocity."""
     found: set[str] = set()

@@ -265,7 +265,7 @@ def test_markers_draw_each_beam_and_springs_find_its_modes():
     q = np.concatenate(([0.3], np.linspace(-0.03, 0.04, robot.n_modes)))
     shapes = {shape.link: shape for shape in centre_lines(robot, 7)}
     assert list(shapes) == ['boom/beam1', 'boom/beam2']
-    drawn = {name: shape.deformed(dyn.frame_pose(q, name), q[1:], 1.0)
+    drawn = {name: shape.deformed(dyn.frame_pose(q, name), q[1:])
              for name, shape in shapes.items()}
     first, second = drawn.values()
     assert first.line[-1] == pytest.approx(second.line[0], abs=1e-12)

@@ -185,9 +185,9 @@ def test_a_drawn_beam_ends_where_its_tip_is():
     robot = fd.load_robot(carriers(1.0)['child link'])
     q = np.array([0.0, 0.02, -0.01, 0.03, 0.015])
     shape, = centre_lines(robot, 200)
-    drawn = shape.deformed(np.eye(4), q[1:], 1.0)
+    drawn = shape.deformed(np.eye(4), q[1:])
     assert drawn.line[-1] == pytest.approx(reference_dynamics(robot).frame_pose(q, 'tip')[:3, 3])
-    line = shape.deformed(np.eye(4), q[1:], 4.0).line
+    line = shape.deformed(np.eye(4), 4.0 * q[1:]).line
     length = np.sum(np.linalg.norm(np.diff(line, axis=0), axis=1))
     assert length == pytest.approx(1.0, abs=2e-3)
     assert line[-1, 0] < 0.99
