@@ -38,7 +38,8 @@ def lead(q, qd=(0.0, 0.0), qdd=(0.0, 0.0)):
 
 def correct(made):
     """Call the service and return its response."""
-    return made.node.trajectories._on_correct(Trigger.Request(), Trigger.Response())
+    return made.answer(
+        made.node.trajectories._on_correct, Trigger.Request(), Trigger.Response())
 
 
 def test_the_trajectory_leads_the_links_and_starts_at_the_command(torque_node):
@@ -64,7 +65,7 @@ def test_the_trajectory_leads_the_links_and_starts_at_the_command(torque_node):
     assert not qd[[0, -1]].any() and not qdd[[0, -1]].any()
     # The service does the same with what has changed since.
     answer = correct(made)
-    assert answer.success and answer.message.startswith('corrected by up to 0.0')
+    assert answer.success and answer.message.startswith('~/trajectory_out: corrected by up')
     made.set(correction__max_correction=1e-3)
     answer = correct(made)
     assert not answer.success and 'more than max_correction 0.001' in answer.message
