@@ -9,6 +9,7 @@ from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 import rclpy
+from rclpy.serialization import serialize_message
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
@@ -100,6 +101,32 @@ def test_nonsense_is_refused_and_the_next_trajectory_is_answered(torque_node):
     assert 'shoulder starts 0.1' in correct(made).message
     assert len(made.trajectory(message)) == 1
     assert not made.node.failures
+
+
+def test_a_newer_trajectory_replaces_one_that_is_being_corrected(torque_node):
+    """And the end of activity gives up what is left."""
+    made = torque_node(PARAMETERS)
+    made.state(joint_state(NAMES, START + (lead(START), 0.0), (0.0, 0.0)))
+    service = made.node.trajectories
+    made.node.trajectories._subscription.callback(serialize_message(plan(START, START)))
+    (found,) = made.trajectory(plan(START, END))
+    assert found.points[-1].positions[1] == pytest.approx(END[1], abs=1e-9)
+    service._subscription.callback(serialize_message(plan(START, END)))
+    answer = service._correction._work.answer
+    made.node.trigger_deactivate()
+    made.wait_for(answer.done)
+    assert 'not active any more' in str(answer.exception())
+
+
+def test_long_messages_are_refused_before_they_are_read(torque_node):
+    made = torque_node(PARAMETERS)
+    made.node.trajectories._newest = bytes(5_000_000)
+    assert 'more than 4000000' in correct(made).message
+    message = plan(START, END)
+    message.points = list(message.points) * 500
+    made.node.trajectories._newest = serialize_message(message)
+    made.state(joint_state(NAMES, START, (0.0, 0.0)))
+    assert 'it has 20500 points, more than 20000' in correct(made).message
 
 
 def test_without_control_msgs_the_proxy_is_not_configured(monkeypatch):
