@@ -23,7 +23,7 @@ from scipy.interpolate import BPoly
 
 FINEST = 2.5e-3  # between the samples at which limits are checked [s]
 ROUNDING = 1e-9  # of positions beside their limits [rad | m]
-ATTEMPTS = 8  # at a time in which the limits hold
+ATTEMPTS = 12  # at a time in which the limits hold
 SHAPING = ('auto', 'always', 'never')
 
 

@@ -143,7 +143,7 @@ class ReferenceMotion:
             scale: Factor on its times [1].
             widths: Of moving averages [s].
             offset: Of the start from the first point, (n,); it fades out smoothly.
-            blend_time: In which it does [s].
+            blend_time: In which it does, before the stretch [s].
             margin: Time before and after the motion that can be evaluated too [s].
 
         Raises:
@@ -164,7 +164,7 @@ class ReferenceMotion:
         samples = polynomial(np.clip(t / scale, 0.0, polynomial.x[-1]))
         for width in widths:
             samples = _averaged(samples, width / h)
-        share = np.clip(t / min(blend_time, self.duration), 0.0, 1.0)
+        share = np.clip(t / min(scale * blend_time, self.duration), 0.0, 1.0)
         fade = 1.0 - np.polyval(rest_to_rest(SMOOTH), share)
         samples = samples + fade[:, np.newaxis] * offset
         self._splines: list[BSpline] = [make_interp_spline(t, samples, k=DEGREE)]

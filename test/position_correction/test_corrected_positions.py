@@ -106,6 +106,16 @@ def test_velocity_limits_stretch_the_time():
     assert found.scale > 1.3
 
 
+@pytest.mark.parametrize('limit', [2.0, 0.5, 0.02])
+def test_acceleration_limits_stretch_short_averaged_motions_too(limit):
+    """Averages keep their width, and the sag fades out within the stretched time."""
+    points = TrajectoryPoints(np.array([0.0, 0.3]), np.array([[-0.3], [0.4]]))
+    choices = CorrectionChoices(max_correction=0.2, max_acceleration=limit, start_tolerance=0.1)
+    found = corrected_positions(pendulum(4.0), ['hub'], points, np.array([-0.3]), choices)
+    assert 0.9 * limit < np.abs(found.accelerations).max() <= limit
+    assert found.scale > 2.0
+
+
 def test_a_motion_that_jumps_is_averaged_over_the_periods():
     """One moving average for each derivative that is missing; it is the mean of samples."""
     t, q = np.array([0.0, 0.4, 1.0]), np.array([[0.0], [0.4], [0.0]])
