@@ -164,6 +164,7 @@ class InverseDynamicsNode(RobotNode):
         if self.owns_process:
             gc.unfreeze()
         self.changes.stop()
+        self.trajectories.stop()
         with self.lock:
             self.feed_forward.reset()
             self.inputs.clear()

@@ -20,6 +20,7 @@ from flexdyn_ros.nodes.positions.goal_proxy import FollowJointTrajectory, GoalPr
 from flexdyn_ros.nodes.positions.position_correction import PositionCorrection, set_up_problem
 from flexdyn_ros.position_correction import CorrectedMotion
 import numpy as np
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 
 MOVED = 1e-4  # of a motor, from which the static correction is computed anew [rad | m]
@@ -64,7 +65,7 @@ class TrajectoryCorrectionNode(RobotNode):
         plausible = Plausible()
         self.measured = MeasuredState(
             self._coordinates, False, (), bounds(self.robot, plausible), plausible)
-        self._correction = PositionCorrection(self.dyn, p)
+        self._correction = PositionCorrection(self)
         self._model = RunTimeModel(self.dyn, self._gravity, p['frame_prefix'])
         self._model.apply(p)
         self._model.set_gravity()
@@ -78,6 +79,7 @@ class TrajectoryCorrectionNode(RobotNode):
     def stop(self) -> None:
         """Bring a motion to rest."""
         self.destroy_timer(self._timer)
+        self._correction.cancel('the node is not active any more')
         if self._goals and self._goals.execution and self.context.ok():
             self._goals.halt(self._goals.execution)
 
@@ -138,10 +140,10 @@ class TrajectoryCorrectionNode(RobotNode):
 
     # What the goals need.
 
-    def corrected(self, trajectory: Any) -> CorrectedMotion:
-        """Return the corrected motion of a trajectory from the present command on."""
+    def corrected(self, trajectory: Any) -> Future:
+        """Return a future of the corrected motion of a trajectory from the present command on."""
         self._take_parameters()
-        return self._correction.corrected(trajectory, self._present_command(), self.parameters)
+        return self._correction.corrected(trajectory, self._present_command)
 
     def ended(self, motion: CorrectedMotion, succeeded: bool) -> None:
         """Note where a motion has led the motors."""

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Callable, Optional, Sequence
 
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.position_correction.motor_motion import ElasticArm, Motors
 from flexdyn_ros.position_correction.reference_motion import (
     CorrectionRefused,
+    joined,
     missing_smoothness,
+    MOST_STEPS,
     ReferenceMotion,
     TrajectoryPoints,
 )
@@ -21,7 +23,7 @@ from scipy.interpolate import BPoly
 
 FINEST = 2.5e-3  # between the samples at which limits are checked [s]
 ROUNDING = 1e-9  # of positions beside their limits [rad | m]
-ATTEMPTS = 8  # at a time in which the limits hold
+ATTEMPTS = 12  # at a time in which the limits hold
 SHAPING = ('auto', 'always', 'never')
 
 
@@ -110,6 +112,7 @@ class CorrectedMotion:
 def corrected_positions(
     dyn: Dynamics, names: Sequence[str], points: TrajectoryPoints,
     command: Optional[np.ndarray] = None, choices: CorrectionChoices = CorrectionChoices(),
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> CorrectedMotion:
     """
     Return motor positions with which an elastic arm follows a trajectory of the rigid arm.
@@ -121,6 +124,7 @@ def corrected_positions(
         command: Present positions of all motors, (n_joints,) [rad | m], where the result begins;
             None for the static positions of the first point, other joints at zero.
         choices: Bounds.
+        progress: Receives the fraction done of each part of the work. What it raises ends this.
 
     Raises:
         CorrectionRefused: A bound does not hold, naming joint and time.
@@ -131,7 +135,7 @@ def corrected_positions(
     require_dynamics(dyn)
     if choices.shaping not in SHAPING:
         raise ArgumentError('shaping', f'is "{choices.shaping}", expected one of {SHAPING}')
-    return _Correction(dyn, tuple(names), points, command, choices).found()
+    return _Correction(dyn, tuple(names), points, command, choices).found(progress)
 
 
 class _Correction:
@@ -188,34 +192,39 @@ class _Correction:
         c[:, :, self._columns] = polynomial.c
         return BPoly(c, polynomial.x)
 
-    def found(self) -> CorrectedMotion:
+    def found(self, progress: Callable[[float], None]) -> CorrectedMotion:
         """Return the corrected positions, stretched in time until the limits hold."""
         choices, scale = self._choices, 1.0
-        widths = self._widths()
+        given, widths = float(self._polynomial.x[-1]), self._widths()
         step = choices.sample_period / np.ceil(choices.sample_period / FINEST)
         for _ in range(ATTEMPTS):
-            self._require_plausible(scale * float(self._polynomial.x[-1]) + sum(widths))
+            self._require_plausible(scale * given + sum(widths), step)
             reference = ReferenceMotion(
                 self._polynomial, scale, widths, self._offset, choices.blend_time,
                 self._arm.settling)
-            motors = self._arm.motors(reference, step)
+            motors = self._arm.motors(reference, step, progress)
             if not np.isfinite(np.hstack(motors[1:])).all():
                 raise CorrectionRefused('its forces are not finite. Check its times and positions')
             excess = self._excess(motors)
             if excess <= 1.0:
                 self._require_bounds(motors, reference)
                 return self._resampled(motors, reference)
-            scale *= 1.002 * excess
+            # Averages last as long as before: the rest takes what the whole motion lacks.
+            scale = (1.002 * excess * reference.duration - sum(widths)) / given
         raise CorrectionRefused(
             f'velocity and acceleration limits do not hold with {scale:.3g} times the time. '
             'Plan a slower motion')
 
-    def _require_plausible(self, duration: float) -> None:
+    def _require_plausible(self, duration: float, step: float) -> None:
         """Refuse a duration that takes too many samples."""
-        if not duration <= self._choices.max_duration:
+        whole = duration + self._arm.settling
+        if not whole <= self._choices.max_duration:
             raise CorrectionRefused(
-                f'it lasts {duration:.4g} s, more than max_duration '
+                f'it lasts {whole:.4g} s with its end, more than max_duration '
                 f'{self._choices.max_duration:g}. Divide it, or raise max_duration')
+        if whole > MOST_STEPS * step:
+            raise CorrectionRefused(
+                f'it has more than {MOST_STEPS} samples of {step:.3g} s. Raise sample_period')
 
     def _widths(self) -> list[float]:
         """Return the widths of moving averages that the motion needs."""
@@ -273,8 +282,8 @@ class _Correction:
         end = motors.t[-1] - motors.t[0]
         count = max(2, int(np.ceil(end / self._choices.sample_period)) + 1)
         t = np.linspace(0.0, end, count)
-        through = BPoly.from_derivatives(
-            motors.t - motors.t[0], np.stack([each[:, self._columns] for each in motors[1:]], 1))
+        through = joined(
+            motors.t - motors.t[0], *(each[:, self._columns] for each in motors[1:]))
         states = [through(t), through(t, 1), through(t, 2)]
         for each in states[1:]:
             each[[0, -1]] = 0.0

@@ -17,7 +17,7 @@ from flexdyn_ros.position_correction.reference_motion import ReferenceMotion
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 from flexdyn_ros.tip_tracking.boundary_value_problem import InversionFailed
-from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints, forces_and_rates
+from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints, forces_and_rates, Progress
 from flexdyn_ros.tip_tracking.inversion import stable_inversion
 from flexdyn_ros.tip_tracking.static_tracking import (
     equilibrium,
@@ -131,23 +131,24 @@ class ElasticArm:
         still = joints.stiffness(np.zeros(len(joints.joints)))
         return DECAYED * float((joints.damping / still).max(initial=0.0))
 
-    def motors(self, reference: ReferenceMotion, step: float) -> Motors:
+    def motors(self, reference: ReferenceMotion, step: float, progress: Progress) -> Motors:
         """
         Return the motion of the motors for a motion of the rigid arm.
 
         Args:
             reference: The motion, of all joints.
             step: Largest distance of samples [s].
+            progress: Receives the fraction done.
         """
         if self.flexible:
-            return self._by_inversion(reference, step)
+            return self._by_inversion(reference, step, progress)
         end = reference.duration + self.settling
         t = np.linspace(0.0, end, int(np.ceil(end / step)) + 1)
         q, qd, qdd = (reference(t, order) for order in range(3))
         if len(self._joints.joints):
             found = self._joints.follow(t, t, lambda at: forces_and_rates(
                 self.dyn, self._joints.deflections,
-                [self._moving(reference, at, order) for order in range(4)]))
+                [self._moving(reference, at, order) for order in range(4)], progress))
             for state, e in zip((q, qd, qdd), found):
                 state[:, self._joints.joints] -= e
         return Motors(t, q, qd, qdd)
@@ -155,7 +156,9 @@ class ElasticArm:
     def _moving(self, reference: ReferenceMotion, t: np.ndarray, order: int) -> np.ndarray:
         return self.undeformed(reference(t, order))
 
-    def _by_inversion(self, reference: ReferenceMotion, step: float) -> Motors:
+    def _by_inversion(
+        self, reference: ReferenceMotion, step: float, progress: Progress
+    ) -> Motors:
         assert self.outputs is not None
         dyn, outputs = self.dyn, self.outputs
         count = max(LEAST_SAMPLES, int(reference.duration / SAMPLE))
@@ -167,7 +170,7 @@ class ElasticArm:
         path = TipPath.through(
             t, dict(zip(outputs.names, values.T)), outputs.frame, q[0])
         try:
-            found = stable_inversion(dyn, path, step)
+            found = stable_inversion(dyn, path, step, progress=progress)
         except (RuntimeError, ValueError) as error:  # of scipy's, for wild paths
             raise InversionFailed(
                 f'The tip cannot follow the path: {error}. Plan a slower one.') from error

@@ -23,6 +23,7 @@ from scipy.interpolate import BPoly, BSpline, make_interp_spline
 SMOOTH = 4  # derivatives that the motor positions of undamped elastic joints need
 JUMP = 0.02  # of a derivative, of its largest value, that counts as continuous
 STEPS = 2000  # samples of a motion, at least
+MOST_STEPS = 400_000  # those with what is before and after it, at most
 LONGEST_STEP = 2e-3  # between samples [s]
 DEGREE = 7
 AT_REST = 1e-4  # largest velocity [rad/s | m/s]
@@ -84,7 +85,27 @@ class TrajectoryPoints:
                     'Begin and end at rest')
         if len(self.t) < 2:
             raise CorrectionRefused('it has one point at time zero. Add later points')
-        return BPoly.from_derivatives(self.t, np.stack(given, axis=1))
+        return joined(self.t, *given)
+
+
+def joined(t: np.ndarray, *rows: np.ndarray) -> BPoly:
+    """
+    Return the polynomials of least degree through points, as `BPoly.from_derivatives` does.
+
+    Args:
+        t: Ascending times, (T,) [s].
+        rows: Positions and up to two derivatives, (T, n) each.
+    """
+    h, degree = np.diff(t)[:, np.newaxis], 2 * len(rows) - 1
+    left, right = [rows[0][:-1]], [rows[0][1:]]
+    if len(rows) > 1:
+        left.append(left[0] + h / degree * rows[1][:-1])
+        right.append(right[0] - h / degree * rows[1][1:])
+    if len(rows) > 2:
+        curved = h**2 / (degree * (degree - 1))
+        left.append(2.0 * left[1] - left[0] + curved * rows[2][:-1])
+        right.append(2.0 * right[1] - right[0] + curved * rows[2][1:])
+    return BPoly(np.stack([*left, *reversed(right)]), t)
 
 
 def missing_smoothness(polynomial: BPoly) -> int:
@@ -126,8 +147,11 @@ class ReferenceMotion:
             scale: Factor on its times [1].
             widths: Of moving averages [s].
             offset: Of the start from the first point, (n,); it fades out smoothly.
-            blend_time: In which it does [s].
+            blend_time: In which it does, before the stretch [s].
             margin: Time before and after the motion that can be evaluated too [s].
+
+        Raises:
+            CorrectionRefused: It takes more than MOST_STEPS samples.
         """
         self.scale, self.widths = scale, tuple(widths)
         self._given = scale * float(polynomial.x[-1])
@@ -136,11 +160,15 @@ class ReferenceMotion:
         h = min(LONGEST_STEP, self.duration / STEPS)
         # Samples from before the motion, where averages begin, to after its end.
         before = margin + 10.0 * h
+        if self.duration + 2.0 * before > MOST_STEPS * h:
+            raise CorrectionRefused(
+                f'it lasts {self.duration:.3g} s, and damped joints settle in {margin:.3g} s: '
+                f'that takes more than {MOST_STEPS} samples. Check its times, and the damping')
         t = np.arange(-before, self.duration + before + h, h)
         samples = polynomial(np.clip(t / scale, 0.0, polynomial.x[-1]))
         for width in widths:
             samples = _averaged(samples, width / h)
-        share = np.clip(t / min(blend_time, self.duration), 0.0, 1.0)
+        share = np.clip(t / min(scale * blend_time, self.duration), 0.0, 1.0)
         fade = 1.0 - np.polyval(rest_to_rest(SMOOTH), share)
         samples = samples + fade[:, np.newaxis] * offset
         self._splines: list[BSpline] = [make_interp_spline(t, samples, k=DEGREE)]

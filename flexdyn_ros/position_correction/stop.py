@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Optional
 
 from flexdyn_ros.position_correction.correction import CorrectedMotion
+from flexdyn_ros.position_correction.reference_motion import joined
 from flexdyn_ros.tip_tracking.tip_path import rest_to_rest
 import numpy as np
-from scipy.interpolate import BPoly
 
 SHORTEST = 0.05  # time in which a motion stops [s]
 LONGER = 1.1  # factor on it while accelerations are too large
@@ -33,8 +33,7 @@ def stopped(
         max_acceleration: Limit of the motors [rad/s^2 | m/s^2]; None for 1.3 of the largest that
             each has in the motion itself.
     """
-    path = BPoly.from_derivatives(
-        motion.t, np.stack([motion.positions, motion.velocities, motion.accelerations], axis=1))
+    path = joined(motion.t, motion.positions, motion.velocities, motion.accelerations)
     limits = MORE * np.abs(motion.accelerations).max(axis=0)
     if max_acceleration is not None:
         limits = np.full_like(limits, max_acceleration)

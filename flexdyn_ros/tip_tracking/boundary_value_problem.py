@@ -10,12 +10,12 @@ deflections follow from the solution.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.tip_tracking.collocation_spline import CollocationSpline
-from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints, forces_and_rates
+from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints, forces_and_rates, Progress
 from flexdyn_ros.tip_tracking.static_tracking import static_configurations, unforced_coordinates
 from flexdyn_ros.tip_tracking.tip_outputs import Outputs
 from flexdyn_ros.tip_tracking.tip_path import TipPath
@@ -36,6 +36,7 @@ MOTION_SAMPLES = 301
 # What is left of a decaying part at the ends of the windows.
 LEFT = 1e-8
 LONGEST_WINDOW = 10.0  # of the path's duration
+MOST_POINTS = 100_000
 MOST_ITERATIONS = 25
 LEAST_STEP = 1.0 / 64.0
 OUTPUT_ERROR = 1e-10  # [m | rad]
@@ -85,9 +86,9 @@ class InversionFailed(FlexdynError):
 class BoundaryValueProblem:
     """The boundary value problem of one path, in joints and modes with elastic joints locked."""
 
-    def __init__(self, dyn: Dynamics, path: TipPath):
+    def __init__(self, dyn: Dynamics, path: TipPath, progress: Progress):
         robot = dyn.robot
-        self._dyn, self._path = dyn, path
+        self._dyn, self._path, self._progress = dyn, path, progress
         self._outputs = Outputs.of(robot, path.frame, path.outputs)
         dyn.compile('inverse_dynamics', 'inverse_dynamics_derivatives', 'elastic_vector',
                     f'frame_pose:{path.frame}', f'jacobian:{path.frame}', batch=True)
@@ -142,9 +143,7 @@ class BoundaryValueProblem:
             return 0.02 * self._path.duration
         return float(min(max(-np.log(LEFT) / rates.min(), 0.02 * self._path.duration), longest))
 
-    def solve(
-        self, dt: float, tolerance: float, progress: Callable[[float], None]
-    ) -> TipTrajectory:
+    def solve(self, dt: float, tolerance: float) -> TipTrajectory:
         """Return the solution; intervals are halved until the residual is small."""
         path = self._path
         ends = np.concatenate([[-self.before], path.breaks, [path.duration + self.after]])
@@ -152,9 +151,13 @@ class BoundaryValueProblem:
         longest = min([path.duration / 200.0, *(1.0 / x for x in vibrating)])
         shortest = longest
         spline = CollocationSpline(ends, shortest, longest)
+        if len(spline.points) > MOST_POINTS:
+            raise InversionFailed(
+                f'The inversion needs {len(spline.points)} points, more than {MOST_POINTS}. '
+                'Divide the path.')
         values = self._guess(spline.points)[:, self._moving]
         for attempt in range(REFINEMENTS):
-            progress(attempt / REFINEMENTS)
+            self._progress(attempt / REFINEMENTS)
             basis = [spline.matrix(spline.points, order) for order in range(3)]
             start = splu(csc_matrix(basis[0])).solve(values)
             found = spline, self._newton(spline, basis, start, 0.5 * tolerance * self._scale)
@@ -168,13 +171,14 @@ class BoundaryValueProblem:
             raise InversionFailed(
                 f'Unforced forces of {residual:.2g} of the largest one remain between the finest '
                 'samples. Give the path more time or more smoothness.')
-        progress(1.0)
+        self._progress(1.0)
         return self._motion(*found, dt)
 
     def _guess(self, t: np.ndarray) -> np.ndarray:
         """Return the configurations at rest whose tip is on the path, joints locked, (T, nq)."""
         return self._elastic.locked(static_configurations(
-            self._dyn, self._outputs, self._start, self._first, self._path(t), t))
+            self._dyn, self._outputs, self._start, self._first, self._path(t), t,
+            progress=self._progress))
 
     def _newton(
         self, spline: CollocationSpline, basis: list[Any], coefficients: np.ndarray,
@@ -182,7 +186,8 @@ class BoundaryValueProblem:
     ) -> np.ndarray:
         """Return the coefficients that meet the equations, by the natural monotonicity test."""
         state, value = self._equations(spline, basis, coefficients)
-        for _ in range(MOST_ITERATIONS):
+        for iteration in range(MOST_ITERATIONS):
+            self._progress(iteration / MOST_ITERATIONS)
             if self._meets(value, accepted):
                 return coefficients
             factors = splu(self._jacobian(spline, basis, state))
@@ -310,4 +315,4 @@ class BoundaryValueProblem:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the forces of the links on elastic joints and their rates, (T, k) each."""
         motion = [self._all(spline.matrix(t, order) @ coefficients) for order in range(4)]
-        return forces_and_rates(self._dyn, self._elastic.deflections, motion)
+        return forces_and_rates(self._dyn, self._elastic.deflections, motion, self._progress)

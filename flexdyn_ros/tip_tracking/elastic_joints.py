@@ -8,28 +8,35 @@ depend on its deflection e, which obeys (M. Spong, Modeling and control of elast
 
     f(t) + k(e) + d e' = 0.
 
-The motor's coordinate is s - e.
+The motor's coordinate is s - e. With f a cubic between grid times, the equation with a mean slope
+m of the spring is solved exactly, and k(e) - m e is iterated. That contracts by the difference of
+the largest and the smallest slope over their sum.
 """
 
 from __future__ import annotations
 
 from typing import Any, Callable, Sequence
 
-from flexdyn_ros.dynamics.spring_law import PolynomialLaw, TableLaw
+from flexdyn_ros.dynamics.scalar import horner, Spline
+from flexdyn_ros.dynamics.spring_law import monotone_cubic
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.tip_tracking.static_tracking import NotReached
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.interpolate import CubicHermiteSpline, make_interp_spline
+from scipy.interpolate import CubicHermiteSpline, make_interp_spline, PPoly
 
-RTOL, ATOL = 1e-8, 1e-12  # of deflections [rad | m]
-NEWTON_STEPS = 30
+SETTLED = 1e-13  # change of a deflection that ends an iteration [rad | m]
+MOST_SETTLED = 1e-9  # the same after the last step
+STEPS = 200
+BLOCK = 1000  # samples whose forces are computed at a time
+
+Progress = Callable[[float], None]
 
 Loads = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def forces_and_rates(
-    dyn: Any, rows: np.ndarray, motion: Sequence[np.ndarray]
+    dyn: Any, rows: np.ndarray, motion: Sequence[np.ndarray],
+    progress: Progress = lambda fraction: None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """
     Return generalised forces of a motion and their rates, (T, k) each.
@@ -38,12 +45,19 @@ def forces_and_rates(
         dyn: The dynamics.
         rows: Which forces, (k,).
         motion: q, qd, qdd and the rate of qdd, (T, nv) each.
+        progress: Receives the fraction done, after each block of samples.
     """
-    forces = dyn.batch.inverse_dynamics(*motion[:3])[:, rows]
-    changes = sum(
-        np.einsum('tij,tj->ti', each[:, rows], rate) for each, rate in zip(
-            dyn.batch.inverse_dynamics_derivatives(*motion[:3]), motion[1:]))
-    return forces, np.asarray(changes)
+    count = len(motion[0])
+    found = np.zeros((2, count, len(rows)))
+    for first in range(0, count, BLOCK):
+        some = slice(first, first + BLOCK)
+        *state, jerk = (each[some] for each in motion)
+        found[0, some] = dyn.batch.inverse_dynamics(*state)[:, rows]
+        found[1, some] = sum(
+            np.einsum('tij,tj->ti', each[:, rows], rate) for each, rate in zip(
+                dyn.batch.inverse_dynamics_derivatives(*state), (*state[1:], jerk)))
+        progress(first / count)
+    return found[0], found[1]
 
 
 class ElasticJoints:
@@ -64,20 +78,25 @@ class ElasticJoints:
             [names.index(each.elastic_name) for each in elastic], dtype=int)
         dynamics = [each.dynamics for each in elastic]
         self.damping = np.array([each.damping for each in dynamics])
-        self._springs = [
-            TableLaw.through(each.spring) if each.spring else PolynomialLaw((each.stiffness,))
-            for each in dynamics]
+        laws = [monotone_cubic(each.spring) if each.spring else
+                Spline((0.0,), ((0.0, each.stiffness),) * 2) for each in dynamics]
+        slopes = [law.derivative() for law in laws]
+        self._springs = laws, slopes, [slope.derivative() for slope in slopes]
 
     def stiffness(self, deflections: np.ndarray) -> np.ndarray:
-        """Return the slopes of the springs at deflections, (k,)."""
-        step = 1e-7
-        return np.asarray(
-            self._forces(deflections + step) - self._forces(deflections - step)) / (2.0 * step)
+        """Return the slopes of the springs at deflections, (..., k)."""
+        return self._springs_at(deflections, 1)
 
-    def _forces(self, deflections: np.ndarray) -> np.ndarray:
-        """Return the forces of the springs, (k,) [N m | N]."""
-        return np.array([
-            float(spring.force(x)) for spring, x in zip(self._springs, deflections.tolist())])
+    def _springs_at(self, deflections: np.ndarray, order: int = 0) -> np.ndarray:
+        """Return the forces of the springs or a derivative of them, (..., k)."""
+        found = np.zeros_like(deflections)
+        for k, law in enumerate(self._springs[order]):
+            x = deflections[..., k]
+            pieces = np.searchsorted(law.knots, x, side='right')
+            for number in range(len(law.pieces)):
+                inside = pieces == number
+                found[inside, k] = horner(law.pieces[number], x[inside] - law.origin(number))
+        return found
 
     def locked(self, q: np.ndarray) -> np.ndarray:
         """Return configurations, (T, nq), with the deflections moved to the joints."""
@@ -101,55 +120,88 @@ class ElasticJoints:
             Deflections, rates and second rates, (T, k) each.
         """
         force, change = loads(t)
-        at_grid = loads(grid)
+        at_grid = (force, change) if t is grid else loads(grid)
         e = self._static(force)
         damped = np.flatnonzero(self.damping > 0.0)
         if len(damped):
-            first = self._static(at_grid[0][:1])[0]
-            through = CubicHermiteSpline(grid, *at_grid)
-            e[:, damped] = self._damped(t, grid, through, first)[:, damped]
-        slope = np.array([self.stiffness(row) for row in e])
+            e[:, damped] = self._damped(t, grid, *at_grid)[:, damped]
+        slope, bend = self.stiffness(e), self._springs_at(e, 2)
         rate = -change / slope
-        bend = np.array([self.stiffness(row + 1e-5) - self.stiffness(row - 1e-5) for row in e])
         curvature = make_interp_spline(grid, at_grid[1], k=3)(t, 1)
-        second = -(curvature + bend / 2e-5 * rate**2) / slope
+        second = -(curvature + bend * rate**2) / slope
         if len(damped):
-            springs = np.array([self._forces(row) for row in e])[:, damped]
-            d = self.damping[damped]
+            springs, d = self._springs_at(e)[:, damped], self.damping[damped]
             rate[:, damped] = -(force[:, damped] + springs) / d
             second[:, damped] = -(change + slope * rate)[:, damped] / d
         return e, rate, second
 
     def _static(self, loads: np.ndarray) -> np.ndarray:
-        """Return the deflections at which the springs carry loads, (T, k)."""
-        found, e = [], np.zeros(len(self.joints))
-        for load in loads:
-            for _ in range(NEWTON_STEPS):
-                step = -(self._forces(e) + load) / self.stiffness(e)
-                e = e + step
-                if np.abs(step).max(initial=0.0) < 1e-14:
+        """Return the deflections at which the springs carry loads, (T, k), by Newton's method."""
+        e = np.zeros_like(loads)
+        value = self._springs_at(e) + loads
+        for _ in range(STEPS):
+            step = -value / self.stiffness(e)
+            for _ in range(STEPS):
+                moved = self._springs_at(e + step) + loads
+                # Springs are monotone: a step that is too long is the only one that fails.
+                worse = (np.abs(moved) > np.abs(value)) & (np.abs(step) > SETTLED)
+                if not worse.any():
                     break
-            else:
-                if not np.abs(step).max(initial=0.0) < 1e-9:
-                    raise NotReached(
-                        'The spring of a joint does not carry the load of the path. '
-                        'Extend its table.')
-            found.append(e)
-        return np.array(found)
+                step[worse] *= 0.5
+            e, value = e + step, moved
+            if np.abs(step).max(initial=0.0) < SETTLED:
+                return e
+        if not np.abs(step).max(initial=0.0) < MOST_SETTLED:
+            raise NotReached(
+                'The spring of a joint does not carry the load of the path. Extend its table.')
+        return e
 
     def _damped(
-        self, t: np.ndarray, grid: np.ndarray, force: Any, first: np.ndarray
+        self, t: np.ndarray, grid: np.ndarray, force: np.ndarray, change: np.ndarray
     ) -> np.ndarray:
-        """Return the deflections of damped joints; those of others stay as they are first."""
-        damped = self.damping > 0.0
-        d = np.where(damped, self.damping, 1.0)
+        """Return the deflections of damped joints at times; see the module."""
+        e = self._static(force)
+        slopes = self.stiffness(e)
+        mean = 0.5 * (slopes.min(axis=0) + slopes.max(axis=0))
+        d = np.where(self.damping > 0.0, self.damping, mean)  # any, for others
+        rates, e_rate = mean / d, -change / slopes
+        first = e[0]
+        for _ in range(STEPS):
+            left = self._springs_at(e) - mean * e
+            drive = CubicHermiteSpline(
+                grid, -(force + left) / d, -(change + (self.stiffness(e) - mean) * e_rate) / d)
+            solution = _FirstOrder(drive, rates, first)
+            before, e = e, solution(grid)
+            e_rate = drive(grid) - rates * e
+            if np.abs(e - before).max() < SETTLED:
+                return solution(t)
+        if not np.abs(e - before).max() < MOST_SETTLED:
+            raise NotReached(
+                'The spring of a joint does not carry the load of the path. Extend its table.')
+        return solution(t)
 
-        def rate(time: float, e: np.ndarray) -> np.ndarray:
-            return np.where(damped, -(force(time) + self._forces(e)) / d, 0.0)
 
-        def jacobian(time: float, e: np.ndarray) -> np.ndarray:
-            return np.diag(np.where(damped, -self.stiffness(e) / d, 0.0))
+class _FirstOrder:
+    """The solution of x' = -rates x + drive(t) from x(t_0) = first, for a cubic spline."""
 
-        run = solve_ivp(
-            rate, (grid[0], grid[-1]), first, 'Radau', t, jac=jacobian, rtol=RTOL, atol=ATOL)
-        return np.asarray(run.y.T)
+    def __init__(self, drive: PPoly, rates: np.ndarray, first: np.ndarray):
+        # A polynomial p with p' = -rates p + drive between knots, coefficients as the drive's.
+        p = drive.c / rates
+        for k in range(1, 4):
+            p[k] -= (4 - k) * p[k - 1] / rates
+        self._particular, self._rates = PPoly(p, drive.x), rates
+        width = np.diff(drive.x)[:, np.newaxis]
+        ends = ((p[0] * width + p[1]) * width + p[2]) * width + p[3]
+        decays, x = np.exp(-rates * width), first
+        self._departures = np.zeros_like(ends)  # from p, at the start of each piece
+        for k, (decay, end) in enumerate(zip(decays, ends)):
+            self._departures[k] = x - p[3, k]
+            x = end + decay * self._departures[k]
+
+    def __call__(self, t: np.ndarray) -> np.ndarray:
+        """Return the solution at times within the knots, (T, k)."""
+        x = self._particular.x
+        piece = np.clip(np.searchsorted(x, t, side='right') - 1, 0, len(x) - 2)
+        since = (t - x[piece])[:, np.newaxis]
+        return np.asarray(
+            self._particular(t) + np.exp(-self._rates * since) * self._departures[piece])

@@ -39,7 +39,7 @@ def stable_inversion(
         path: The path. Its outputs are as many as driven joints.
         dt: Distance of the samples returned [s].
         tolerance: Of the unforced forces between samples, of the largest elastic force.
-        progress: Receives the fraction done.
+        progress: Receives the fraction done, after each step. What it raises ends this.
 
     Raises:
         ArgumentError: The robot or the path is not supported, naming the reason.
@@ -52,8 +52,8 @@ def stable_inversion(
     _require_supported(dyn.robot, path)
     if not 0.0 < dt <= path.duration:
         raise ArgumentError('dt', f'is {dt} s, expected a positive number up to the duration')
-    problem = BoundaryValueProblem(dyn, path)
-    return problem.solve(dt, tolerance, progress or (lambda fraction: None))
+    problem = BoundaryValueProblem(dyn, path, progress or (lambda fraction: None))
+    return problem.solve(dt, tolerance)
 
 
 def _require_supported(robot: Any, path: TipPath) -> None:

@@ -55,6 +55,7 @@ def equilibrium(dyn: Any, q: ArrayLike, argument: str) -> np.ndarray:
 def static_configurations(
     dyn: Any, outputs: Outputs, start: np.ndarray, first: np.ndarray, wanted: np.ndarray,
     times: np.ndarray, rigid: bool = False,
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> np.ndarray:
     """
     Return the configurations at rest whose outputs are the wanted ones, (T, nq).
@@ -67,6 +68,7 @@ def static_configurations(
         wanted: Outputs, (T, n); each is near the one before.
         times: When they are wanted, for errors, (T,) [s].
         rigid: Whether passive joints and modes stay at zero, not at equilibrium.
+        progress: Receives the fraction done, after each configuration.
 
     Raises:
         NotReached: There is none, naming the time.
@@ -91,6 +93,7 @@ def static_configurations(
         q = _root(equations, q, f'No configuration near the one before has the outputs of the '
                                 f'path at {time:.4g} s')
         found.append(q)
+        progress(len(found) / len(wanted))
     return np.array(found)
 
 

@@ -13,12 +13,12 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / 'examples'
 
 
-def run(name, *arguments, status=0):
-    """Run an example from another folder and return what it prints."""
+def run(name, *arguments, status=0, log=False):
+    """Run an example from another folder, with a log on stderr or without; return its output."""
     done = run_forked(COMMANDS, [EXAMPLES / name, *arguments], '/', dict(os.environ))
     assert done.returncode == status, done.stderr
     if status == 0:
-        assert not done.stderr
+        assert log or not done.stderr
     return done.stdout if status == 0 else done.stderr
 
 
@@ -158,6 +158,14 @@ def test_corrected_positions(picture):
     output = run('corrected_positions.py', picture)
     assert line(output, 'as given: tip off by up to')[0] > 10.0
     assert line(output, 'corrected: tip off by up to')[0] < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+def test_correct_a_trajectory(picture):
+    output = run('correct_a_trajectory.py', picture, log=True)
+    assert 'trajectory_out: corrected by up to 0.0' in output
+    assert 'time stretched by 1.' in output
 
 
 def test_observe_modes(picture):

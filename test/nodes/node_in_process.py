@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node in the test's own process, whose callbacks are called without an executor."""
 
+import time
+
 from diagnostic_msgs.msg import DiagnosticArray
 from flexdyn_ros.nodes.inverse_dynamics_node import InverseDynamicsNode
 import numpy as np
 import rclpy
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Float64MultiArray
@@ -79,8 +82,30 @@ class TorqueNode:
         service._subscription.callback(serialize_message(message))
         while not service._timer.is_canceled():
             service._timer.callback()
+        if service._correction is not None:
+            self.wait_for(lambda: service._correction._work is None)
         return [each if isinstance(each, type(message))
                 else deserialize_message(each, type(message)) for each in found]
+
+    def wait_for(self, condition, limit=60.0):
+        """Execute callbacks of the node until a condition holds, and return its value."""
+        executor = SingleThreadedExecutor(context=self._context)
+        executor.add_node(self.node)
+        end = time.monotonic() + limit
+        while not condition():
+            executor.spin_once(timeout_sec=0.01)
+            assert time.monotonic() < end, self.message
+        executor.shutdown()
+        return condition()
+
+    def answer(self, callback, *arguments):
+        """Return what a coroutine of the node returns."""
+        executor = SingleThreadedExecutor(context=self._context)
+        executor.add_node(self.node)
+        task = executor.create_task(callback, *arguments)
+        executor.spin_until_future_complete(task, 60.0)
+        executor.shutdown()
+        return task.result()
 
     def set(self, **parameters):
         """Set parameters, __ for a dot; return the results."""

@@ -9,6 +9,7 @@ from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 import rclpy
+from rclpy.serialization import serialize_message
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
@@ -38,7 +39,8 @@ def lead(q, qd=(0.0, 0.0), qdd=(0.0, 0.0)):
 
 def correct(made):
     """Call the service and return its response."""
-    return made.node.trajectories._on_correct(Trigger.Request(), Trigger.Response())
+    return made.answer(
+        made.node.trajectories._on_correct, Trigger.Request(), Trigger.Response())
 
 
 def test_the_trajectory_leads_the_links_and_starts_at_the_command(torque_node):
@@ -64,7 +66,7 @@ def test_the_trajectory_leads_the_links_and_starts_at_the_command(torque_node):
     assert not qd[[0, -1]].any() and not qdd[[0, -1]].any()
     # The service does the same with what has changed since.
     answer = correct(made)
-    assert answer.success and answer.message.startswith('corrected by up to 0.0')
+    assert answer.success and answer.message.startswith('~/trajectory_out: corrected by up')
     made.set(correction__max_correction=1e-3)
     answer = correct(made)
     assert not answer.success and 'more than max_correction 0.001' in answer.message
@@ -99,6 +101,32 @@ def test_nonsense_is_refused_and_the_next_trajectory_is_answered(torque_node):
     assert 'shoulder starts 0.1' in correct(made).message
     assert len(made.trajectory(message)) == 1
     assert not made.node.failures
+
+
+def test_a_newer_trajectory_replaces_one_that_is_being_corrected(torque_node):
+    """And the end of activity gives up what is left."""
+    made = torque_node(PARAMETERS)
+    made.state(joint_state(NAMES, START + (lead(START), 0.0), (0.0, 0.0)))
+    service = made.node.trajectories
+    made.node.trajectories._subscription.callback(serialize_message(plan(START, START)))
+    (found,) = made.trajectory(plan(START, END))
+    assert found.points[-1].positions[1] == pytest.approx(END[1], abs=1e-9)
+    service._subscription.callback(serialize_message(plan(START, END)))
+    answer = service._correction._work.answer
+    made.node.trigger_deactivate()
+    made.wait_for(answer.done)
+    assert 'not active any more' in str(answer.exception())
+
+
+def test_long_messages_are_refused_before_they_are_read(torque_node):
+    made = torque_node(PARAMETERS)
+    made.node.trajectories._newest = bytes(5_000_000)
+    assert 'more than 4000000' in correct(made).message
+    message = plan(START, END)
+    message.points = list(message.points) * 500
+    made.node.trajectories._newest = serialize_message(message)
+    made.state(joint_state(NAMES, START, (0.0, 0.0)))
+    assert 'it has 20500 points, more than 20000' in correct(made).message
 
 
 def test_without_control_msgs_the_proxy_is_not_configured(monkeypatch):

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node between a planner and a controller, with both in the test's process."""
 
+import threading
 import time
 
-from arms import elastic_joint_arm
 import flexdyn_ros as fd
+from flexdyn_ros.nodes.positions import position_correction
 from node_in_process import overrides
 import numpy as np
 import pytest
-import rclpy
-from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
-from rclpy.executors import SingleThreadedExecutor
-from scipy.interpolate import BPoly
+from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 FollowJointTrajectory = pytest.importorskip(
     'control_msgs.action',
@@ -21,180 +18,10 @@ FollowJointTrajectory = pytest.importorskip(
 ).FollowJointTrajectory
 from action_msgs.msg import GoalStatus  # noqa: E402, I100
 from control_msgs.msg import JointTolerance  # noqa: E402
-from flexdyn_ros.nodes.trajectory_correction_node import TrajectoryCorrectionNode  # noqa: E402
+from planner_bench import Bench, NAMES, plan, ROBOT, seconds, START, STEP  # noqa: E402
 
 pytestmark = pytest.mark.ros
-NAMES = ['shoulder', 'elbow']
-START = np.array([-0.3, 0.6])
-ROBOT = elastic_joint_arm(stiffness=2500.0)
 ALLOWED_START_TOLERANCE = 0.01  # of MoveIt's trajectory execution [rad]
-STEP = np.poly1d([70.0, -315.0, 540.0, -420.0, 126.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-LIMIT = 60.0
-
-
-def seconds(each):
-    return each.sec + 1e-9 * each.nanosec
-
-
-class Controller:
-    """
-    Ideal motors behind the action of a joint_trajectory_controller.
-
-    As that one it checks goals, samples quintics, replaces a goal by a newer one, and holds the
-    position when it is cancelled.
-
-    Attributes:
-        goals: Those that were accepted.
-        track: Times and commanded positions.
-    """
-
-    def __init__(self, context):
-        """Stand at START."""
-        self.node = rclpy.create_node('joint_trajectory_controller', context=context)
-        self.goals, self.track, self.refuses, self.silent = [], [], False, False
-        self.position, self._active = START.copy(), None
-        self._states = self.node.create_publisher(JointState, '/joint_states', 1)
-        self._server = ActionServer(
-            self.node, FollowJointTrajectory, '~/follow_joint_trajectory', self._finish,
-            goal_callback=self._check, handle_accepted_callback=self._start,
-            cancel_callback=lambda goal: CancelResponse.ACCEPT)
-        self.node.create_timer(0.005, self._step)
-
-    def _check(self, goal):
-        points = goal.trajectory.points
-        times = [seconds(point.time_from_start) for point in points]
-        fine = (
-            not self.refuses and goal.trajectory.joint_names == NAMES
-            and (np.diff(times) > 0.0).all() and not any(points[-1].velocities))
-        return GoalResponse.ACCEPT if fine else GoalResponse.REJECT
-
-    def _start(self, handle):
-        if self._active:
-            self._end('aborted')
-        goal = handle.request
-        self.goals.append(goal)
-        rows = [np.array([getattr(p, field) for p in goal.trajectory.points])
-                for field in ('positions', 'velocities', 'accelerations')]
-        times = [seconds(point.time_from_start) for point in goal.trajectory.points]
-        path = BPoly.from_derivatives(times, np.stack(rows, 1))
-        self._active = handle, seconds(goal.trajectory.header.stamp), times[-1], path
-
-    def _end(self, how):
-        handle, self._active = self._active[0], None
-        self._how = how
-        handle.execute()
-
-    def _finish(self, handle):
-        if handle.is_cancel_requested:
-            handle.canceled()
-        elif self._how == 'succeeded':
-            handle.succeed()
-        else:
-            handle.abort()
-        return FollowJointTrajectory.Result()
-
-    def _step(self):
-        now = self.node.get_clock().now()
-        if self._active:
-            handle, start, end, path = self._active
-            t = min(max(1e-9 * now.nanoseconds - start, 0.0), end)
-            self.position = path(t)
-            self.track.append((t, self.position))
-            feedback = FollowJointTrajectory.Feedback(joint_names=NAMES)
-            feedback.desired.positions = feedback.actual.positions = self.position.tolist()
-            feedback.desired.velocities = feedback.actual.velocities = path(t, 1).tolist()
-            feedback.error.positions = [0.0, 0.0]
-            feedback.header.stamp = now.to_msg()
-            handle.publish_feedback(feedback)
-            if handle.is_cancel_requested or t >= end:
-                self._end('succeeded')
-        if not self.silent:
-            message = JointState(name=NAMES)
-            message.header.stamp = now.to_msg()
-            message.position, message.velocity = self.position.tolist(), [0.0, 0.0]
-            self._states.publish(message)
-
-
-class Bench:
-    """The node, a controller and a planner in one executor."""
-
-    def __init__(self):
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context)
-        self.node = TrajectoryCorrectionNode(context=self._context, parameter_overrides=overrides(
-            {'robot_description': ROBOT, 'autostart': False, 'stop_delay': 0.02,
-             'controller_timeout': 10.0, 'timeout': 5.0}))
-        self.node.trigger_configure()
-        self.node.trigger_activate()
-        assert self.node.active
-        self.controller = Controller(self._context)
-        self.planner = rclpy.create_node('planner', context=self._context)
-        self.states, self.feedback = [], []
-        self.planner.create_subscription(
-            JointState, '/trajectory_correction_node/joint_states', self.states.append, 10)
-        self.action = ActionClient(
-            self.planner, FollowJointTrajectory,
-            'trajectory_correction_node/follow_joint_trajectory')
-        self._executor = SingleThreadedExecutor(context=self._context)
-        for each in (self.node, self.controller.node, self.planner):
-            self._executor.add_node(each)
-        self.wait_for(self.action.server_is_ready)
-        self.wait_for(lambda: self.node._goals.controller_is_there)
-        self.wait_for(lambda: self.states)
-
-    def wait_for(self, condition):
-        end = time.monotonic() + LIMIT
-        while time.monotonic() < end:
-            self._executor.spin_once(timeout_sec=0.01)
-            value = condition()
-            if value:
-                return value
-        raise AssertionError(f'not within {LIMIT} s; diagnostics: {self.message}')
-
-    @property
-    def message(self):
-        return self.node.diagnostics._message
-
-    def state(self):
-        """Return where the planner sees the arm, at rest."""
-        self.states.clear()
-        return np.array(self.wait_for(lambda: len(self.states) > 3 and self.states)[-1].position)
-
-    def send(self, goal):
-        """Send a goal and return its handle."""
-        future = self.action.send_goal_async(goal, feedback_callback=self.feedback.append)
-        return self.wait_for(lambda: future.done() and future.result())
-
-    def result(self, handle):
-        future = handle.get_result_async()
-        return self.wait_for(lambda: future.done() and future.result())
-
-    def refused(self, goal, why):
-        """Assert that a goal is refused, and that diagnostics have the reason."""
-        assert not self.send(goal).accepted
-        refusal = self.node.diagnostic_values()['last_refusal']
-        assert refusal.startswith('goal refused: ') and why in refusal
-
-    def close(self):
-        self._executor.shutdown()
-        self.node.end()
-        for each in (self.planner, self.controller.node, self.node):
-            each.destroy_node()
-        rclpy.shutdown(context=self._context)
-
-
-def plan(start, end, duration=0.5):
-    """Return a goal from rest to rest."""
-    goal = FollowJointTrajectory.Goal()
-    goal.trajectory = JointTrajectory(joint_names=NAMES)
-    for t in np.linspace(0.0, duration, 26):
-        rows = [(end - start) * STEP.deriv(k)(t / duration) / duration**k for k in range(3)]
-        rows[0] = rows[0] + start
-        point = JointTrajectoryPoint()
-        point.positions, point.velocities, point.accelerations = (row.tolist() for row in rows)
-        point.time_from_start.sec, point.time_from_start.nanosec = divmod(round(1e9 * t), 10**9)
-        goal.trajectory.points.append(point)
-    return goal
 
 
 @pytest.fixture(scope='module')
@@ -280,9 +107,7 @@ def test_a_cancelled_motion_stops_on_its_path_within_its_limits(bench):
     # On the straight line of the plan, and from there on a further one is accepted.
     share = (reached - start) / (end - start)
     assert share[0] == pytest.approx(share[1], abs=0.02)
-    handle = bench.send(plan(reached, start))
-    assert handle.accepted
-    assert bench.result(handle).status == GoalStatus.STATUS_SUCCEEDED
+    bench.succeeds(bench.send(plan(reached, start)))
 
 
 def nonsense():
@@ -341,9 +166,42 @@ def test_what_cannot_be_followed_is_refused_with_its_reason(bench):
     bench.state()
     assert len(bench.controller.goals) == count
     assert not bench.node.failures
-    handle = bench.send(fine)
-    assert handle.accepted
-    assert bench.result(handle).status == GoalStatus.STATUS_SUCCEEDED
+    bench.succeeds(bench.send(fine))
+
+
+def test_the_node_works_while_a_goal_is_corrected(bench, monkeypatch):
+    """It publishes joint states; a correction that takes too long is refused, and ends."""
+    begun, gate, ended = (threading.Event() for _ in range(3))
+
+    def slow(*arguments):
+        begun.set()
+        gate.wait()
+        try:
+            arguments[-1](0.5)  # the next step of its work
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(position_correction, 'corrected_positions', slow)
+    bench.node.set_parameters(overrides({'correction.timeout': 0.5}))
+    start = bench.state()
+    answer = bench.action.send_goal_async(plan(start, start + 0.1))
+    bench.wait_for(begun.is_set)
+    bench.states.clear()
+    bench.wait_for(lambda: len(bench.states) > 3)
+    assert not answer.done()
+    assert not bench.wait_for(lambda: answer.done() and answer.result()).accepted
+    assert 'takes more than correction.timeout 0.5 s' in (
+        bench.node.diagnostic_values()['last_refusal'])
+    monkeypatch.undo()
+    bench.node.set_parameters(overrides({'correction.timeout': 30.0}))
+    # The next goal waits for what was given up.
+    answer = bench.action.send_goal_async(plan(start, start + 0.1))
+    bench.states.clear()
+    bench.wait_for(lambda: len(bench.states) > 3)
+    assert not answer.done() and not ended.is_set()
+    gate.set()
+    bench.succeeds(bench.wait_for(lambda: answer.done() and answer.result()))
+    assert ended.is_set()
 
 
 def test_as_a_process_it_serves_the_planner_and_ends_cleanly(probe, start):

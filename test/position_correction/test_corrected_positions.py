@@ -106,6 +106,16 @@ def test_velocity_limits_stretch_the_time():
     assert found.scale > 1.3
 
 
+@pytest.mark.parametrize('limit', [2.0, 0.5, 0.02])
+def test_acceleration_limits_stretch_short_averaged_motions_too(limit):
+    """Averages keep their width, and the sag fades out within the stretched time."""
+    points = TrajectoryPoints(np.array([0.0, 0.3]), np.array([[-0.3], [0.4]]))
+    choices = CorrectionChoices(max_correction=0.2, max_acceleration=limit, start_tolerance=0.1)
+    found = corrected_positions(pendulum(4.0), ['hub'], points, np.array([-0.3]), choices)
+    assert 0.9 * limit < np.abs(found.accelerations).max() <= limit
+    assert found.scale > 2.0
+
+
 def test_a_motion_that_jumps_is_averaged_over_the_periods():
     """One moving average for each derivative that is missing; it is the mean of samples."""
     t, q = np.array([0.0, 0.4, 1.0]), np.array([[0.0], [0.4], [0.0]])
@@ -271,3 +281,42 @@ def test_a_motion_stops_on_its_path_within_its_limits(limit, at):
     assert found.reference[0] < halted.reference[-1] < found.reference[-1]
     assert halted.given[-1] < 1.0
     assert stopped(found, found.t[-1] - 1e-3, limit) is None
+
+
+STEPS = np.arange(20_000.0)
+
+
+@pytest.mark.parametrize('points, choices, why', [
+    (rest_to_rest(0.0, 1e-4, 1e-4, 1e-6), {}, 'damped joints settle in 0.125 s'),
+    (TrajectoryPoints(np.array([0.0, 1e-9]), np.array([[0.0], [0.5]])), {}, None),
+    (TrajectoryPoints(1e-6 * STEPS, 0.1 * np.sin(STEPS)[:, np.newaxis]), {}, None),
+    (rest_to_rest(0.0, 0.5, 100.0), {'max_acceleration': 1e-9}, 'more than max_duration'),
+    (rest_to_rest(0.0, 0.5, 100.0), {'sample_period': 1e-5}, 'more than 400000 samples'),
+    (TrajectoryPoints(np.linspace(0.0, 1.0, 9), np.array([[0.0, 3.0] * 4 + [0.0]]).T),
+     {'max_acceleration': 0.1}, 'more than max_duration'),
+])
+def test_absurd_trajectories_take_bounded_work(points, choices, why):
+    """In blocks of a thousand samples, of which a minute of motion has 24."""
+    blocks, bounds = [], CorrectionChoices(max_correction=0.5, **choices)
+    if why is None:
+        corrected_positions(pendulum(4.0), ['hub'], points, None, bounds, blocks.append)
+    else:
+        with pytest.raises(CorrectionRefused, match=why):
+            corrected_positions(pendulum(4.0), ['hub'], points, None, bounds, blocks.append)
+    assert len(blocks) <= 200
+
+
+@pytest.mark.parametrize('dyn', [pendulum, flexible])
+def test_what_progress_raises_ends_the_work(dyn):
+    seen = []
+
+    def progress(fraction):
+        seen.append(fraction)
+        if len(seen) == 2:
+            raise KeyError('enough')
+
+    names = dyn().robot.joint_names
+    points = rest_to_rest(np.full(len(names), 0.1), np.full(len(names), 0.4), 4.0)
+    with pytest.raises(KeyError, match='enough'):
+        corrected_positions(dyn(), names, points, None, WIDE, progress)
+    assert len(seen) == 2

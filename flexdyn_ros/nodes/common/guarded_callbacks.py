@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import wraps
+from inspect import iscoroutinefunction
 import time
 import traceback
 from typing import Any, Callable
@@ -79,7 +80,18 @@ class GuardedCallbacks(LifecycleNode):
     def _guarded(
         self, what: str, callback: Any, otherwise: Callable[..., Any] = lambda *arguments: None
     ) -> Any:
-        # rclpy looks at the signature, which `wraps` keeps.
+        # rclpy looks at the signature, which `wraps` keeps, and awaits coroutines.
+        if iscoroutinefunction(callback):
+            @wraps(callback)
+            async def awaited(*arguments: Any) -> Any:
+                try:
+                    return await callback(*arguments)
+                except Exception as error:
+                    self.callback_failed(what, error)
+                    return otherwise(*arguments)
+
+            return awaited
+
         @wraps(callback)
         def guarded(*arguments: Any) -> Any:
             try:

@@ -69,7 +69,7 @@ class GoalProxy:
         self._node = node
         self._outcome = 0, '', GoalStatus.STATUS_UNKNOWN
         self._deadlines: list[tuple[float, Future]] = []
-        on_goal: Any = self._on_goal  # rclpy awaits it
+        on_goal = node._guarded('goal', self._on_goal, lambda goal: GoalResponse.REJECT)
         self._client: Any = ActionClient(
             node, FollowJointTrajectory, node.parameters['controller_action'])
         self._server = ActionServer(
@@ -110,15 +110,12 @@ class GoalProxy:
         """Correct a goal and offer it to the controller; accept it where the controller does."""
         try:
             execution = await self._offered(given)
-        except Exception as error:
+        except FlexdynError as error:
             # The planner sees no reason for a refusal: log and diagnostics have it.
-            if isinstance(error, FlexdynError):
-                self.refused += 1
-                self.refusal = f'goal refused: {error}'
-                self._node.get_logger().error(self.refusal)
-                self._node.diagnostics.report(ERROR, self.refusal)
-            else:
-                self._node.callback_failed('goal', error)
+            self.refused += 1
+            self.refusal = f'goal refused: {error}'
+            self._node.get_logger().error(self.refusal)
+            self._node.diagnostics.report(ERROR, self.refusal)
             return GoalResponse.REJECT
         self.execution = execution
         self._node.get_logger().info(f'goal accepted: {execution.motion.report}')
@@ -136,7 +133,7 @@ class GoalProxy:
             raise FlexdynError(
                 f'the action {action} is not there. Start the controller, or set '
                 'controller_action')
-        motion = self._node.corrected(given.trajectory)
+        motion = await self._node.corrected(given.trajectory)
         stamp = nanoseconds(given.trajectory.header.stamp)
         now = self._node.get_clock().now().nanoseconds
         start = stamp or now + int(self._node.parameters['start_delay'] * NANOSECONDS)

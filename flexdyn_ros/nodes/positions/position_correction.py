@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a trajectory message to one with corrected positions."""
+"""From a trajectory message to one with corrected positions, in a thread."""
 
 from __future__ import annotations
 
 from array import array
-from typing import Any, Optional
+from copy import deepcopy
+from threading import Lock, Thread
+import time
+from typing import Any, Callable, Optional
 
+from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.times import NANOSECONDS, seconds
 from flexdyn_ros.nodes.common.run_time_model import Values
 from flexdyn_ros.position_correction import (
@@ -17,7 +21,11 @@ from flexdyn_ros.position_correction import (
 )
 from flexdyn_ros.position_correction.motor_motion import prepare
 import numpy as np
+from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+POLL = 0.005  # between looks at a thread [s]
+MOST_POINTS = 20_000  # of a trajectory: reading more holds Python for long
 
 
 def choices_of(values: Values) -> CorrectionChoices:
@@ -50,6 +58,9 @@ def trajectory_points(message: Any) -> TrajectoryPoints:
     count = len(message.joint_names)
     if not count or not message.points:
         raise CorrectionRefused('it has no joints or no points. Add them')
+    if len(message.points) > MOST_POINTS:
+        raise CorrectionRefused(
+            f'it has {len(message.points)} points, more than {MOST_POINTS}. Send fewer')
     rows = {}
     for field in ('positions', 'velocities', 'accelerations'):
         lengths = [len(getattr(point, field)) for point in message.points]
@@ -94,42 +105,114 @@ def set_duration(duration: Any, t: float) -> None:
 
 class PositionCorrection:
     """
-    Corrects trajectories for one arm.
+    Corrects trajectories for one arm, in a thread, one at a time, and each in a limited time.
+
+    The thread has a copy of the dynamics with the loads of the moment. One that is given up ends
+    at the next step of its work; the next trajectory waits for that.
 
     Attributes:
-        dyn: Its dynamics, with the present payload and gravity.
+        dyn: The dynamics, with the present payload and gravity.
     """
 
-    def __init__(self, dyn: Any, values: Values):
+    def __init__(self, node: Any):
         """
         Prepare, so that code is compiled before the first trajectory comes.
 
         Args:
-            dyn: The dynamics.
-            values: Parameter values.
+            node: A RobotNode whose robot is loaded.
 
         Raises:
             FlexdynError: The robot is not supported.
         """
-        self.dyn = dyn
-        self._arm = prepare(dyn, values['correction.frame'], values['correction.outputs'])
+        self._node, self.dyn, p = node, node.dyn, node.parameters
+        self._arm = prepare(self.dyn, p['correction.frame'], p['correction.outputs'])
+        self._work: Optional[_Work] = None
+        self._lock = Lock()
 
     def standing(self, motors: np.ndarray) -> np.ndarray:
         """Return the joints of the rigid arm that stands where the motors hold the elastic one."""
         return self._arm.rigid_positions(motors)
 
-    def corrected(self, message: Any, command: np.ndarray, values: Values) -> CorrectedMotion:
+    def corrected(self, message: Any, command: Callable[[], np.ndarray]) -> Future:
         """
-        Return the corrected motion of a trajectory.
+        Return a future of the corrected motion of a trajectory, which may raise a FlexdynError.
 
         Args:
             message: Fields as trajectory_msgs/JointTrajectory.
-            command: Present positions of the motors, (n_joints,) [rad | m].
-            values: Parameter values.
+            command: Returns the present positions of the motors, (n_joints,) [rad | m]. They must
+                be the same in the end.
 
         Raises:
-            FlexdynError: Naming why there is none.
+            FlexdynError: The present command is not known.
         """
-        points = trajectory_points(message)
-        return corrected_positions(
-            self.dyn, message.joint_names, points, command, choices_of(values))
+        self.cancel('a newer one replaces it')
+        node, first = self._node, command()
+        choices, limit = choices_of(node.parameters), node.parameters['correction.timeout']
+        work = _Work(deepcopy(self.dyn), message, first, choices, self._lock)
+        deadline = time.monotonic() + limit
+
+        def poll() -> None:
+            if work.is_alive():
+                if time.monotonic() > deadline:
+                    work.given_up = (f'its correction takes more than correction.timeout {limit:g}'
+                                     ' s. Divide it, or send fewer points')
+                if not work.given_up:
+                    return
+            elif not work.given_up and work.motion is not None:
+                try:
+                    moved = float(np.abs(command() - first).max())
+                    if moved > choices.start_tolerance:
+                        work.given_up = f'the command has moved by {moved:.3g} meanwhile'
+                except FlexdynError as error:
+                    work.error = error
+            node.destroy_timer(timer)
+            if self._work is work:
+                self._work = None
+            if work.given_up:
+                work.error = CorrectionRefused(work.given_up)
+            if work.error is not None:
+                work.answer.set_exception(work.error)
+            else:
+                work.answer.set_result(work.motion)
+
+        self._work = work
+        work.start()
+        timer = node.create_steady_timer(POLL, poll)
+        return work.answer
+
+    def cancel(self, why: str) -> None:
+        """Give up the trajectory that is being corrected."""
+        if self._work is not None:
+            self._work.given_up = why
+
+
+class _Work(Thread):
+    """One trajectory, with its motion or an error at the end."""
+
+    def __init__(self, dyn: Any, message: Any, command: np.ndarray, choices: CorrectionChoices,
+                 lock: Lock):
+        super().__init__(name='correction', daemon=True)
+        self._given, self._lock = (dyn, message, command, choices), lock
+        self.answer: Future = Future()
+        self.motion: Optional[CorrectedMotion] = None
+        self.error: Optional[Exception] = None
+        self.given_up = ''
+
+    def run(self) -> None:
+        dyn, message, command, choices = self._given
+        try:
+            with self._lock:
+                self._proceed()
+                self.motion = corrected_positions(
+                    dyn, message.joint_names, trajectory_points(message), command, choices,
+                    self._proceed)
+            if len(self.motion.t) > MOST_POINTS:
+                raise CorrectionRefused(
+                    f'the answer has {len(self.motion.t)} points, more than {MOST_POINTS}. '
+                    'Raise correction.sample_period')
+        except Exception as error:  # for whoever waits
+            self.error = error
+
+    def _proceed(self, fraction: float = 0.0) -> None:
+        if self.given_up:
+            raise CorrectionRefused(self.given_up)

@@ -19,11 +19,14 @@ from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.trajectory_bytes import TrajectoryBytes
 from flexdyn_ros.nodes.torque.trajectory_filler import TrajectoryFiller
 import numpy as np
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.serialization import deserialize_message
+from rclpy.task import Future
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 PAUSE = 0.001  # between two stretches of work, for other callbacks [s]
+MOST_BYTES = 4_000_000  # of a trajectory to be corrected: reading more holds Python for long
 STRETCH = 0.001  # longest time after which no other point is begun in a stretch [s]
 
 
@@ -33,7 +36,7 @@ class TrajectoryService:
 
     A long trajectory is read, worked off and written in stretches of a millisecond, or of
     compute_budget where that is less. Torques thus keep coming meanwhile. A newer trajectory
-    replaces one that is not finished. Positions are corrected in one stretch.
+    replaces one that is not finished. Positions are corrected in a thread.
 
     Attributes:
         saturated: Number of points by joint whose effort was saturated.
@@ -55,7 +58,10 @@ class TrajectoryService:
         self._publisher = node.create_lifecycle_publisher(JointTrajectory, '~/trajectory_out', 1)
         self._subscription = node.create_subscription(
             JointTrajectory, '~/trajectory_in', self._on_trajectory, 1, raw=True)
-        self._service = node.create_service(Trigger, '~/correct_trajectory', self._on_correct)
+        # It awaits a correction, while the executor must serve all else.
+        self._service = node.create_service(
+            Trigger, '~/correct_trajectory', self._on_correct,
+            callback_group=MutuallyExclusiveCallbackGroup())
         self._timer = node.create_steady_timer(PAUSE, self._work)
         self._timer.cancel()
 
@@ -69,12 +75,18 @@ class TrajectoryService:
         """
         self._steps = iter(())
         self._feed_forward = feed_forward
+        self.stop()
         self._correction, self._newest, parameters = None, b'', self._node.parameters
         if parameters['trajectory_output'] == 'corrected_positions':
             problem = set_up_problem(parameters['measured_side'])
             if problem:
                 raise FlexdynError(problem)
-            self._correction = PositionCorrection(self._node.dyn, parameters)
+            self._correction = PositionCorrection(self._node)
+
+    def stop(self) -> None:
+        """Give up the trajectory that is being corrected."""
+        if self._correction is not None:
+            self._correction.cancel('the node is not active any more')
 
     def _on_trajectory(self, data: bytes) -> None:
         node = self._node
@@ -83,34 +95,57 @@ class TrajectoryService:
                 '~/trajectory_in ignored: the node is not active. Activate it')
             return
         self._newest = data
-        self._steps = self._filled(data) if self._correction is None else self._corrected(data)
-        self._timer.reset()
+        if self._correction is None:
+            self._steps = self._filled(data)
+            self._timer.reset()
+            return
 
-    def _on_correct(self, request: Any, response: Any) -> Any:
+        def on_answer(answer: Future) -> None:
+            if answer.exception() is not None:
+                self._refuse(answer.exception())
+
+        try:
+            self._corrected().add_done_callback(on_answer)
+        except FlexdynError as error:
+            self._refuse(error)
+
+    def _refuse(self, error: Any) -> None:
+        self._node.get_logger().error(f'~/trajectory_in: {error}')
+
+    async def _on_correct(self, request: Any, response: Any) -> Any:
         """Correct the newest trajectory, and answer with what was done or why it is refused."""
-        response.success = False
-        if self._correction is None or not self._node.active:
-            response.message = 'the node is not active with trajectory_output corrected_positions'
-        elif not self._newest:
-            response.message = 'no trajectory has come on ~/trajectory_in'
-        else:
-            try:
-                response.message = next(self._corrected(self._newest))
-                response.success = True
-            except FlexdynError as error:
-                response.message = str(error)
+        try:
+            motion = await self._corrected()
+            response.success, response.message = True, f'~/trajectory_out: {motion.report}'
+        except FlexdynError as error:
+            response.success, response.message = False, str(error)
         return response
 
-    def _corrected(self, data: bytes) -> Iterator[str]:
-        """Correct the positions of a trajectory, publish it, and yield what was done."""
-        assert self._correction is not None
-        node, message = self._node, deserialize_message(data, JointTrajectory)
+    def _corrected(self) -> Future:
+        """Return a future of the newest trajectory's motion; it is published before."""
+        node = self._node
+        if self._correction is None or not node.active:
+            raise FlexdynError(
+                'the node is not active with trajectory_output corrected_positions')
+        if not self._newest:
+            raise FlexdynError(
+                'no trajectory has come on ~/trajectory_in. Publish it there first; this service '
+                'corrects the newest one again, with the present command and parameters')
+        if len(self._newest) > MOST_BYTES:
+            raise FlexdynError(f'it has {len(self._newest)} bytes, more than {MOST_BYTES}')
+        message = deserialize_message(self._newest, JointTrajectory)
         with node.lock:
             node.catch_up()
-        motion = self._correction.corrected(message, self._command(), node.parameters)
-        self._publisher.publish(trajectory_message(motion, message.header))
-        node.get_logger().info(f'~/trajectory_out: {motion.report}')
-        yield motion.report
+            answer = self._correction.corrected(message, self._command)
+
+        def publish(done: Future) -> None:
+            if done.exception() is None:
+                motion = done.result()
+                self._publisher.publish(trajectory_message(motion, message.header))
+                node.get_logger().info(f'~/trajectory_out: {motion.report}')
+
+        answer.add_done_callback(publish)
+        return answer
 
     def _command(self) -> np.ndarray:
         """Return the present command: the reference while there is one, else what is measured."""
@@ -164,7 +199,7 @@ class TrajectoryService:
         except StopIteration:
             return
         except FlexdynError as error:
-            node.get_logger().error(f'~/trajectory_in: {error}')
+            self._refuse(error)
             return
         self._timer.reset()
 
