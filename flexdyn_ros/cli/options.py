@@ -65,9 +65,7 @@ def add_subcommand(subparsers: Any, module: ModuleType) -> None:
     )
     if reads_robot:
         _add_robot(parser)
-    parser.add_argument(
-        '--debug', action='store_true', help='print the traceback of an error'
-    )
+    parser.add_argument('--debug', action='store_true', help='print the traceback of an error')
     if hasattr(module, 'add_options'):
         module.add_options(parser)
     add_json(parser)
@@ -103,8 +101,7 @@ def is_xacro_argument(word: str) -> bool:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument(
-        '--json', action='store_true', help='print JSON on stdout for programs; SI units'
-    )
+        '--json', action='store_true', help='print JSON on stdout for programs; SI units')
 
 
 def add_package(parser: argparse.ArgumentParser) -> None:

@@ -55,7 +55,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(call: argparse.Namespace) -> int:
     """Run the points, write the table and the picture; 1 where a point failed."""
     from flexdyn_ros.cli.simulate_scenario import changed_values
-    from flexdyn_ros.scenario.sweep import parsed_axis, Sweep, sweep_rows
+    from flexdyn_ros.scenario.sweep import sweep_rows
+    from flexdyn_ros.scenario.sweep_points import parsed_axis, Sweep
     from flexdyn_ros.scenario.sweep_table import save_sweep_plot, write_table
 
     axes = [parsed_axis(text) for text in call.over]

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import importlib.util
 import json
 from pathlib import Path
+import threading
 from typing import Any, Callable, Optional, Sequence
 
 from flexdyn_ros.shared_files import shared_folder
@@ -14,6 +15,7 @@ from flexdyn_ros.simulation.joint_motions import quintic
 import numpy as np
 import yaml
 
+_EXPANDING = threading.Lock()  # xacro keeps the arguments of one file at a time
 # The simulator takes more steps a cycle where the fastest mode asks for them.
 RATE = 200.0  # of states and torques in simulated time [Hz]
 MARKER_RATE = 2.0  # of markers in real time [Hz]
@@ -238,7 +240,8 @@ class DemoRun:
             return ''
         import xacro
 
-        return str(xacro.process_file(self.description_file).toxml())
+        with _EXPANDING:
+            return str(xacro.process_file(self.description_file).toxml())
 
     def _parameters(self) -> dict[str, dict[str, Any]]:
         robot = self.demo_robot

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 import datetime
 import json
 import os
@@ -88,6 +89,8 @@ def build_parser() -> argparse.ArgumentParser:
             help=f'robots, some of {",".join(known)} (default: all)',
         )
     parser.add_argument(
+        '--json', action='store_true', help='print the report as JSON on stdout')
+    parser.add_argument(
         '--parallel', type=whole_number, metavar='N',
         help='runs at the same time (default: one a core)',
     )
@@ -116,7 +119,20 @@ def _keys(known: Any) -> Any:
 
 
 def _run(options: argparse.Namespace, folder: Path, stop: threading.Event) -> int:
-    """Run all, draw, report."""
+    """Run all, and print the report."""
+    with redirect_stdout(sys.stderr if options.json else sys.stdout):
+        report = _run_all(options, folder, stop)
+    if options.json:
+        print(json.dumps({**report, 'folder': str(folder)}, indent=1))
+    else:
+        print(*summary_lines(report), f'Report, data and pictures: {folder}', sep='\n', flush=True)
+    return EXIT_FAILED if report['errors'] else 0
+
+
+def _run_all(
+    options: argparse.Namespace, folder: Path, stop: threading.Event
+) -> dict[str, Any]:
+    """Run all, draw, and return the report."""
     began = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     runs = make_runs(options, folder)
@@ -140,8 +156,7 @@ def _run(options: argparse.Namespace, folder: Path, stop: threading.Event) -> in
     ]
     report = demo_report(reports, pictures, time.monotonic() - began, tips)
     (folder / 'report.json').write_text(json.dumps(report, indent=1) + '\n', encoding='utf-8')
-    print(*summary_lines(report), f'Report, data and pictures: {folder}', sep='\n', flush=True)
-    return EXIT_FAILED if report['errors'] else 0
+    return report
 
 
 def make_runs(options: argparse.Namespace, folder: Path) -> list[DemoRun]:

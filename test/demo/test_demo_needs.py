@@ -2,12 +2,13 @@
 """Messages of the demonstration where a need is missing."""
 
 from argparse import Namespace
+import json
 import os
 from pathlib import Path
 import sys
 
 from flexdyn_ros.cli.demo import run
-from flexdyn_ros.demo import environment, needs
+from flexdyn_ros.demo import environment, needs, session
 from flexdyn_ros.demo.environment import ISOLATED
 from flexdyn_ros.demo.session import build_parser
 from flexdyn_ros.isolation import PATH_VARIABLES
@@ -151,3 +152,16 @@ def test_search_paths_of_the_shell_stay_only_where_ros_comes_from_them(
     assert found['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST'
     assert found['ROS_LOCALHOST_ONLY'] == '1'  # the name that Humble has for it
     assert 'ROS_DISCOVERY_SERVER' not in found
+
+
+def test_json_is_alone_on_stdout(tmp_path, monkeypatch, capsys):
+    def run_all(options, folder, stop):
+        print('2 runs')
+        return {'errors': ['late'], 'robots': {}}
+
+    monkeypatch.setattr(session, '_run_all', run_all)
+    monkeypatch.setattr(session, 'missing_needs', lambda robots, folder: [])
+    assert session.run(['--json', '--out', str(tmp_path)]) == session.EXIT_FAILED
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {'errors': ['late'], 'robots': {}, 'folder': str(tmp_path)}
+    assert err == '2 runs\n'

@@ -11,7 +11,8 @@ import sys
 from flexdyn_ros.cli.main import main
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.scenario import ScenarioError, sweep as sweeps
-from flexdyn_ros.scenario.sweep import parsed_axis, Sweep, sweep_row, sweep_rows
+from flexdyn_ros.scenario.sweep import sweep_row, sweep_rows
+from flexdyn_ros.scenario.sweep_points import parsed_axis, Sweep
 from flexdyn_ros.scenario.sweep_table import columns, save_sweep_plot, write_table
 import pytest
 
