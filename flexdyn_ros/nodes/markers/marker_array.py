@@ -13,12 +13,12 @@ import re
 import struct
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.nodes.simulator.simulation_topics import pose_message
+from flexdyn_ros.nodes.simulator.simulation_topics import pose_message, vector_message
 from flexdyn_ros.visualization.centre_lines import DeformedLink
 from flexdyn_ros.visualization.colours import Legend
 from flexdyn_ros.visualization.scene import Drawn
 from flexdyn_ros.visualization.visuals import GREY
-from geometry_msgs.msg import Point, TransformStamped, Vector3
+from geometry_msgs.msg import Point, Transform, TransformStamped, Vector3
 import numpy as np
 from rclpy.serialization import serialize_message
 from scipy.spatial.transform import Rotation
@@ -201,9 +201,6 @@ def _legend_markers(legend: Legend, size: float) -> list[Marker]:
 
 def transform_message(header: Header, child: str, pose: np.ndarray) -> TransformStamped:
     """Return the transform of a frame, shape (4, 4), in the header's frame."""
-    message = TransformStamped(header=header, child_frame_id=child)
-    placed = pose_message(pose)
-    position = placed.position
-    message.transform.translation = Vector3(x=position.x, y=position.y, z=position.z)
-    message.transform.rotation = placed.orientation
-    return message
+    moved = Transform(
+        translation=vector_message(pose[:3, 3]), rotation=pose_message(pose).orientation)
+    return TransformStamped(header=header, child_frame_id=child, transform=moved)
