@@ -31,7 +31,7 @@ from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.events import checked_events, Event, EventFinder, Events
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
-from flexdyn_ros.simulation.record import Recorder
+from flexdyn_ros.simulation.recorder import Recorder
 from flexdyn_ros.simulation.sampled_run import SampledRun
 from flexdyn_ros.simulation.state_jacobian import StateJacobian
 from flexdyn_ros.simulation.tableaus import Tableau

@@ -18,7 +18,7 @@ from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
-from flexdyn_ros.simulation.record import Recorder
+from flexdyn_ros.simulation.recorder import Recorder
 from flexdyn_ros.simulation.step_structures import (
     compiled_loop,
     ConfigurationStructure,

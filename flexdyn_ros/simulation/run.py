@@ -17,7 +17,8 @@ from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.generalised_alpha import GeneralisedAlpha
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
-from flexdyn_ros.simulation.record import Recorder, Trajectory
+from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.recorder import Recorder
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
 from flexdyn_ros.simulation.sampled_run import SampledRun
 from flexdyn_ros.simulation.tableaus import IMPLICIT, Tableau

@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 
 from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.record import Recorder, Trajectory
+from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.recorder import Recorder
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 

@@ -23,7 +23,7 @@ from flexdyn_ros.simulation import (
 from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
 from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.record import Recorder
+from flexdyn_ros.simulation.recorder import Recorder
 from flexdyn_ros.simulation.stability import step_limit
 from flexdyn_ros.simulation.state_jacobian import StateJacobian
 from flexdyn_ros.simulation.tableaus import ADAPTIVE

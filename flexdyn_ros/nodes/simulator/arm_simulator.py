@@ -19,7 +19,7 @@ from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.frequencies import linearised
 from flexdyn_ros.simulation.integrate import EVALUATED, RECORDED
 from flexdyn_ros.simulation.method_choice import AUTO, choose
-from flexdyn_ros.simulation.record import Recorder
+from flexdyn_ros.simulation.recorder import Recorder
 from flexdyn_ros.simulation.run import Run
 from flexdyn_ros.simulation.tableaus import IMPLICIT
 import numpy as np
