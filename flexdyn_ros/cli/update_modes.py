@@ -108,7 +108,8 @@ def _measured(call: argparse.Namespace) -> 'ModalTest':
     modes = tuple(mode for each in tests for mode in each.modes)
     pushes = tuple(push for each in tests for push in each.stiffness)
     if not modes and not pushes:
-        raise ArgumentError('--measured', 'is empty, expected modes, stiffness or a recording')
+        raise ArgumentError(
+            '--measured', 'holds neither modes nor stiffness nor a recording. Add one')
     return ModalTest(modes, sensors, pushes)
 
 

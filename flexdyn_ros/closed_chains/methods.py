@@ -178,8 +178,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         Return the inertia that forces and moments meet at a frame's origin, (6, 6), root axes.
 
         Linear directions come first [kg | kg m | kg m^2]. The inverse, accelerations for unit
-        forces, exists always;
-        loops count.
+        forces, exists always; loops count.
 
         Args:
             q: Configuration, (nq,).

@@ -221,7 +221,7 @@ def _time_column(path: Path, heads: Sequence[str]) -> int:
     """Return the column of times."""
     found = [k for k, head in enumerate(heads) if head.lower() in TIMES]
     if not found:
-        raise ArgumentError('LOG', f'is {path}, expected a column {TIMES[0]} in its first row')
+        raise ArgumentError('LOG', f'is {path}, whose first row has no column {TIMES[0]}. Add it')
     return found[0]
 
 

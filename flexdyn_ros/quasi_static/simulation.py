@@ -78,7 +78,7 @@ def simulate_quasi_static(
     if tableau.name not in TABLEAUS:
         names = ', '.join(TABLEAUS)
         raise ArgumentError(
-            'method', f'is "{tableau.name}", expected one of {names} for joints alone')
+            'method', f'is "{tableau.name}". Choose another: joints alone take {names}')
     return integrate(equations, tableau, q, qd, t_end, dt, progress)
 
 

@@ -54,7 +54,7 @@ class EquationsOfMotion:
         wrenches: Wrenches = None,
     ):
         """
-        Check the arguments; the arguments are those of `simulate`.
+        Check the arguments, which are those of `simulate`.
 
         Args:
             dyn: The dynamics.

@@ -98,7 +98,7 @@ def trapezoidal(
     first, way = np.asarray(start, dtype=float), np.asarray(end, dtype=float) - start
     moves = way != 0.0
     if not moves.any():
-        raise ArgumentError('end', 'equals the start, expected other positions')
+        raise ArgumentError('end', 'equals the start: no joint moves. Name other positions')
     fastest, strongest = (
         float((np.broadcast_to(np.asarray(x, dtype=float), way.shape)[moves]
                / np.abs(way[moves])).min()) for x in (velocity, acceleration))

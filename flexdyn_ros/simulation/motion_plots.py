@@ -22,8 +22,8 @@ def require_same_robot(trajectory: Trajectory, dyn: Dynamics) -> None:
     """Raise ArgumentError unless a motion has the coordinates of a robot."""
     if trajectory.velocity_names != dyn.robot.coordinate_names:
         raise ArgumentError(
-            'trajectory', f'is a motion of "{trajectory.robot_name}", expected one '
-            f'with the coordinates of "{dyn.robot.name}"')
+            'trajectory', f'is of "{trajectory.robot_name}", with other coordinates, expected '
+            f'those of "{dyn.robot.name}"')
 
 
 def torque_terms(

@@ -91,7 +91,7 @@ def test_nonsense_is_refused_and_the_next_trajectory_is_answered(torque_node):
     made.state(joint_state(NAMES, START + (lead(START), 0.0), (0.0, 0.0)))
     for field, values, why in (
             ('positions', [np.nan, 0.0], 'point 3 has positions that are not finite'),
-            ('accelerations', [], 'point 3 has 0 accelerations for 2 joints'),
+            ('accelerations', [], 'point 3 has 0 accelerations, expected 2'),
             ('velocities', [1e300, 0.0], 'numbers exceed 10000')):
         wrong = plan(START, END)
         setattr(wrong.points[3], field, values)

@@ -119,7 +119,7 @@ def nonsense():
         yield goal, f'point 3 has {field} that are not finite'
     goal = plan(START, away)
     goal.trajectory.points[4].positions = [0.0]
-    yield goal, 'point 4 has 1 positions for 2 joints'
+    yield goal, 'point 4 has 1 positions, expected 2'
     goal = plan(START, away)
     goal.trajectory.points[5].time_from_start = goal.trajectory.points[4].time_from_start
     yield goal, 'point 5 is not later'

@@ -73,7 +73,7 @@ def test_a_point_without_all_three_is_refused_and_not_differentiated(probe, star
     message = trajectory(NAMES, *POINTS)
     setattr(message.points[1], field, [])
     probe.wait_for(
-        lambda: f'point 1 has 0 {field} for 2 joints' in node.log,
+        lambda: f'point 1 has 0 {field}, expected 2' in node.log,
         'log line',
         lambda: probe.publish(f'/{NODE}/trajectory_in', message),
     )

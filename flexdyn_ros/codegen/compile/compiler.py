@@ -133,7 +133,7 @@ def _words(variable: str, text: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise ArgumentError(
-            f'${variable}', f'is {text!r}, expected matching quotes: {error}'
+            f'${variable}', f'is {text!r}, and its quotes do not match: {error}. Close them'
         ) from error
 
 

@@ -176,7 +176,7 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
         raise place.error(
             f'A joint of type "{joint.type}" cannot have <joint_dynamics>',
             'Name a revolute, continuous or prismatic joint, or an axis of a multi-axis joint, '
-            'joint="<joint>/tx". Write <bearing> alone on a fixed joint',
+            'joint="<joint>/tx". A fixed joint has <bearing> alone',
         )
     drive = _drive(item, joint.dynamics.friction)
     return replace(drive, bearing=_bearing(bearing, joint)) if bearing else drive

@@ -117,7 +117,7 @@ def mode_numbers(text: str) -> tuple[int, ...]:
         except ValueError:
             values.append(0)
         if values[-1] < 1:
-            raise ValueError(f'holds "{word}", expected numbers of modes (1, 2, ...)')
+            raise ValueError(f'holds "{word}", which is not a mode number; write 1, 2, ...')
     return tuple(values)
 
 

@@ -101,7 +101,8 @@ def _chosen(robot: Robot, links: Optional[Union[str, Sequence[str]]]) -> tuple[s
             raise UnknownName('link', name, robot.frame_names)
         if name not in bent:
             raise ArgumentError(
-                'links', f'names "{name}", expected a link with mode shapes: {", ".join(bent)}'
+                'links', f'names "{name}", which has no mode shapes. Choose among '
+                f'{", ".join(bent)}'
             )
     return names
 

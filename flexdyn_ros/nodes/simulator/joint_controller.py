@@ -71,7 +71,8 @@ class JointController:
             rates[1:, columns] = [point.velocities for point in message.points]
         except ValueError as error:
             raise FlexdynError(
-                'a trajectory has known joints, and positions and velocities of each in every '
+                'a trajectory must have known joints, and positions and velocities of each in '
+                'every '
                 f'point: {error}.') from None
         first = int(len(t) > 1 and t[1] == 0.0)
         if len(t) < 2 or not (np.diff(t[first:]) > 0.0).all() or not (
