@@ -7,6 +7,7 @@ sourced in the shell, pytest starts again without it: what LD_LIBRARY_PATH and P
 already done to a running process cannot be undone.
 """
 
+import gc
 import importlib.util
 import os
 from pathlib import Path
@@ -108,6 +109,13 @@ def pytest_unconfigure(config):
     if 'claim' in _run:
         _run.pop('claim').release()
         shutil.rmtree(_run.pop('logs'), ignore_errors=True)
+
+
+def pytest_collection_finish(session):
+    """Spare the garbage collector what lives as long as the run; its passes take a twentieth."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture

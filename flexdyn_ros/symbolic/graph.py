@@ -108,12 +108,14 @@ class Graph:
         nodes: All nodes in order of creation.
         tables: Piecewise polynomials that nodes call, by the name of the function.
         forms: The cheapest forms that factoring has found, by the node and its opened parts.
+        walked: The roots of the last walk through the graph, and the nodes below them in order.
     """
 
     def __init__(self) -> None:
         self.nodes: list[Expression] = []
         self.tables: dict[str, Spline] = {}
         self.forms: dict[tuple[Expression, frozenset[Expression]], Expression] = {}
+        self.walked: tuple[tuple[Expression, ...], tuple[Expression, ...]] = ((), ())
         self._known: dict[tuple, Expression] = {}
         self._numbers = NumberTable()
         self.zero = self.constant(0.0)

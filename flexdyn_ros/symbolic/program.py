@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from typing import Callable, Iterable, Mapping
 
@@ -47,12 +46,17 @@ class Program:
 
 def ordered(roots: Iterable[Expression]) -> tuple[Expression, ...]:
     """Return all nodes below the roots, operands before what uses them."""
-    return _ordered(tuple(roots))
+    roots = tuple(roots)
+    if not roots:
+        return ()
+    graph = roots[0].graph
+    # Each pass walks the program that the one before it has left several times.
+    if graph.walked[0] != roots:
+        graph.walked = roots, _walked(roots)
+    return graph.walked[1]
 
 
-# Each pass walks the program that the one before it has left several times.
-@lru_cache(maxsize=4)
-def _ordered(roots: tuple[Expression, ...]) -> tuple[Expression, ...]:
+def _walked(roots: tuple[Expression, ...]) -> tuple[Expression, ...]:
     order: list[Expression] = []
     seen: set[Expression] = set()
     for root in roots:

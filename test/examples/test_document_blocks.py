@@ -37,8 +37,8 @@ exec python -m launch_stand_in "$file" "${@:4}"
 # Pages whose programs take long; `make test-all` runs them.
 LONG = (
     'docs/how_to/see_an_arm_bend.md', 'docs/simulate_a_task.md', 'docs/tutorials/feed_forward.md',
-    'docs/tutorials/gravity_compensation.md', 'docs/tutorials/identify.md',
-    'docs/tutorials/simulate_and_animate.md',
+    'docs/tutorials/flexible_link.md', 'docs/tutorials/gravity_compensation.md',
+    'docs/tutorials/identify.md', 'docs/tutorials/simulate_and_animate.md',
 )
 
 

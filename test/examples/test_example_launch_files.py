@@ -8,15 +8,14 @@ import sys
 import pytest
 from test_document_blocks import environment
 from test_examples import check_picture
-from thinned import thinned
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here: `make test` installs it')
 pytestmark = pytest.mark.ros
 FILES = sorted((Path(__file__).resolve().parents[2] / 'examples').glob('*.launch.py'))
 
 
-@pytest.mark.parametrize('file', thinned(
-    FILES, lambda file: file.name.startswith('falling')), ids=lambda path: path.name)
+@pytest.mark.slow
+@pytest.mark.parametrize('file', FILES, ids=lambda path: path.name)
 def test_a_launch_file_draws_and_ends(file, tmp_path):
     picture = tmp_path / 'picture.png'
     done = subprocess.run(

@@ -26,8 +26,11 @@ class Jet:
 
     def __init__(self, value, rate=0.0, accel=0.0):
         self.value = np.asarray(value, dtype=float)
-        self.rate = np.broadcast_to(np.asarray(rate, dtype=float), self.value.shape)
-        self.accel = np.broadcast_to(np.asarray(accel, dtype=float), self.value.shape)
+        self.rate, self.accel = (
+            # np.broadcast_to takes most of the time of small products.
+            each if each.shape == self.value.shape else np.broadcast_to(each, self.value.shape)
+            for each in (np.asarray(rate, dtype=float), np.asarray(accel, dtype=float))
+        )
 
     def __add__(self, other):
         other = as_jet(other)
@@ -44,7 +47,8 @@ class Jet:
         return self + (-as_jet(other))
 
     def _product(self, other, multiply):
-        other = as_jet(other)
+        if not isinstance(other, Jet):
+            return Jet.of(*(multiply(x, other) for x in (self.value, self.rate, self.accel)))
         return Jet.of(
             multiply(self.value, other.value),
             multiply(self.rate, other.value) + multiply(self.value, other.rate),
@@ -70,7 +74,9 @@ class Jet:
     @classmethod
     def of(cls, value, rate, accel) -> Jet:
         """Return a jet of three arrays, broadcast against each other."""
-        return cls(*np.broadcast_arrays(value, rate, accel))
+        if not value.shape == rate.shape == accel.shape:
+            value, rate, accel = np.broadcast_arrays(value, rate, accel)
+        return cls(value, rate, accel)
 
 
 def as_jet(thing) -> Jet:

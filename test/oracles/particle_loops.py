@@ -41,7 +41,7 @@ class ParticleLoops:
 
     def _relative(self, q, qd, qdd):
         """Yield for each loop velocities and accelerations, (B, 6), rotations first."""
-        frames = self.model._frames(q, np.atleast_2d(qd), np.atleast_2d(qdd))
+        frames = self.model.motion(q, np.atleast_2d(qd), np.atleast_2d(qdd)).frames
         for loop in self.robot.loops:
             first, second = frames[loop.frame1], frames[loop.frame2]
             turn = second[..., :3, :3]

@@ -32,6 +32,9 @@ from oracles.particle_segments import (
 )
 from oracles.particle_springs import spring_energy, spring_forces
 
+# Motions that a model keeps: tests ask many things of one state.
+KEPT = 32
+
 
 def friction(law, rate: float) -> float:
     """Return the friction of a law at a rate."""
@@ -73,7 +76,7 @@ class ParticleModel:
         self.gravity = np.array(robot.gravity_vector if gravity is None else gravity, float)
         self.payloads = {p.link: p.inertia for p in robot.payloads} | (payloads or {})
         self.slices = coordinate_slices(robot)
-        self._last: tuple[np.ndarray, Motion] | None = None
+        self._motions: dict[tuple[bytes, ...], Motion] = {}
         self.mode_start_v = robot.n_joints
         self.mode_start_q = robot.nq - robot.n_modes
         self.mode_index = {name: k for k, name in enumerate(robot.mode_names)}
@@ -89,8 +92,29 @@ class ParticleModel:
         return Jet(value, qd[:, at_v], qdd[:, at_v])
 
     def motion(self, q, qd, qdd) -> Motion:
-        """Return the motion for one q (nq,) and a batch of qd, qdd (B, nv)."""
-        result, clouds = self._walk(q, qd, qdd, self._add_link)
+        """Return the motion for one q (nq,) and a batch of qd, qdd (B, nv); the last are kept."""
+        q, qd, qdd = (np.asarray(a, dtype=float) for a in (q, qd, qdd))
+        key = tuple(a.tobytes() for a in (q, qd, qdd))
+        if key not in self._motions:
+            if len(self._motions) >= KEPT:
+                self._motions.clear()
+            self._motions[key] = self._walk(q, qd, qdd)
+        return self._motions[key]
+
+    def _walk(self, q, qd, qdd) -> Motion:
+        result = Motion()
+        clouds: list[tuple[np.ndarray, Jet]] = []
+        root = self.robot.links[0]
+        result.frames[root.name] = as_jet(np.broadcast_to(np.eye(4), (len(qd), 4, 4)))
+        self._add_link(root, result, clouds, q, qd, qdd)
+        for joint in self.robot.joints:
+            parent = self.robot.link(joint.parent)
+            frame = result.frames[joint.parent]
+            frame = frame @ self._node(parent, joint.origin.position, q, qd, qdd)
+            frame = frame @ transform(joint.origin.rotation, joint.origin.position)
+            frame = frame @ joint_transform(self, joint, q, qd, qdd)
+            result.frames[joint.child] = frame
+            self._add_link(self.robot.link(joint.child), result, clouds, q, qd, qdd)
         result.masses = np.concatenate([m for m, _ in clouds] or [np.zeros(0)])
         parts = [
             np.concatenate(
@@ -102,28 +126,6 @@ class ParticleModel:
         ]
         result.points = Jet(*parts)
         return result
-
-    def _walk(self, q, qd, qdd, visit):
-        """Return the motion of all frames, and the particles that `visit` adds at each link."""
-        q, qd, qdd = (np.asarray(a, dtype=float) for a in (q, qd, qdd))
-        result = Motion()
-        clouds: list[tuple[np.ndarray, Jet]] = []
-        root = self.robot.links[0]
-        result.frames[root.name] = as_jet(np.broadcast_to(np.eye(4), (len(qd), 4, 4)))
-        visit(root, result, clouds, q, qd, qdd)
-        for joint in self.robot.joints:
-            parent = self.robot.link(joint.parent)
-            frame = result.frames[joint.parent]
-            frame = frame @ self._node(parent, joint.origin.position, q, qd, qdd)
-            frame = frame @ transform(joint.origin.rotation, joint.origin.position)
-            frame = frame @ joint_transform(self, joint, q, qd, qdd)
-            result.frames[joint.child] = frame
-            visit(self.robot.link(joint.child), result, clouds, q, qd, qdd)
-        return result, clouds
-
-    def _frames(self, q, qd, qdd) -> dict[str, Jet]:
-        """Return the frames' motion alone, for a batch of qd, qdd (B, nv)."""
-        return self._walk(q, qd, qdd, lambda *link: None)[0].frames
 
     def _add_link(self, link, result, clouds, q, qd, qdd) -> None:
         frame = result.frames[link.name]
@@ -152,12 +154,9 @@ class ParticleModel:
         return as_jet(np.eye(4))
 
     def _columns(self, q) -> Motion:
-        """Return the motion whose batch is one unit velocity per coordinate; keeps the last."""
-        q = np.array(q, float)
-        if self._last is None or not np.array_equal(self._last[0], q):
-            unit = np.eye(self.robot.nv)
-            self._last = q, self.motion(q, unit, np.zeros_like(unit))
-        return self._last[1]
+        """Return the motion whose batch is one unit velocity per coordinate."""
+        unit = np.eye(self.robot.nv)
+        return self.motion(q, unit, np.zeros_like(unit))
 
     def _single(self, q, qd, qdd) -> Motion:
         return self.motion(q, np.asarray(qd, float)[None], np.asarray(qdd, float)[None])
@@ -307,19 +306,19 @@ class ParticleModel:
     def frame_pose(self, q, frame) -> np.ndarray:
         """Return the pose of a link frame in the root frame (4, 4)."""
         zero = np.zeros((1, self.robot.nv))
-        return self._frames(q, zero, zero)[frame].value[0]
+        return self.motion(q, zero, zero).frames[frame].value[0]
 
     def jacobian(self, q, frame) -> np.ndarray:
         """Return the frame's Jacobian (6, nv): linear then angular, root axes."""
         unit = np.eye(self.robot.nv)
-        pose = self._frames(q, unit, 0.0 * unit)[frame]
+        pose = self.motion(q, unit, 0.0 * unit).frames[frame]
         angular, _ = angular_rates(pose[..., :3, :3])
         return np.concatenate((pose.rate[:, :3, 3], angular), axis=1).T
 
     def jacobian_rate_qd(self, q, qd, frame) -> np.ndarray:
         """Return the frame's acceleration at qdd = 0 (6,)."""
         qd = np.asarray(qd, float)[None]
-        pose = self._frames(q, qd, 0.0 * qd)[frame]
+        pose = self.motion(q, qd, 0.0 * qd).frames[frame]
         _, angular = angular_rates(pose[..., :3, :3])
         return np.concatenate((pose.accel[0, :3, 3], angular[0]))
 

@@ -66,6 +66,7 @@ def test_codes_for_validation_are_those_that_make_validate_installs():
     assert {line for line in lines if not line.startswith('#')} == FOR_VALIDATION
 
 
+@pytest.mark.slow
 @in_full_environment
 def test_every_module_of_the_tests_can_be_imported():
     """Oracles, message packages and tools are there, and their libraries load."""

@@ -10,7 +10,7 @@ order, that they depend on; sines and cosines after their angle.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Optional, Sequence
 
 from flexdyn_ros.codegen.tracing.interface import identifier, Trace
 from flexdyn_ros.symbolic.graph import CALL, CONSTANT, Expression, NEGATIVE, split_sign, SYMBOL
@@ -74,7 +74,7 @@ def _length(node: Expression, lengths: dict[Expression, int]) -> int:
 
 
 def _names(
-    trace: Trace, order: list[Expression], stored: list[Expression]
+    trace: Trace, order: Sequence[Expression], stored: list[Expression]
 ) -> dict[Expression, str]:
     names_of_coordinates = labels(trace)
     last = _last_coordinates(trace, order)
@@ -116,7 +116,7 @@ def _angle_name(node: Expression, names: list[str]) -> Optional[str]:
     return f'{node.value[0]}_{names[index]}' if index < len(names) else None
 
 
-def _last_coordinates(trace: Trace, order: list[Expression]) -> dict[Expression, int]:
+def _last_coordinates(trace: Trace, order: Sequence[Expression]) -> dict[Expression, int]:
     """Return the last velocity coordinate that each node depends on, -1 for none."""
     places = {}
     for each in trace.inputs:
