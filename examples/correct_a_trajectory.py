@@ -23,7 +23,8 @@ def main():
     user, answers = rclpy.create_node('user'), []
     arm = InverseDynamicsNode(parameter_overrides=[
         Parameter('robot_description', value=text.replace('</robot>', SPRING)),
-        Parameter('trajectory_output', value='corrected_positions'), Parameter('timeout', value=9.)])
+        Parameter('trajectory_output', value='corrected_positions'),
+        Parameter('timeout', value=9.0)])
     name, executor = arm.get_name(), rclpy.get_global_executor()
     all(map(executor.add_node, (arm, user)))
     driver = user.create_publisher(JointState, 'joint_states', 1)
@@ -48,7 +49,6 @@ def main():
     print('service:', done.result().message)
     if len(sys.argv) > 1:
         import matplotlib.pyplot as plt
-
         for each in answers:
             plt.plot([p.velocities for p in each.points])
         plt.title('velocities of the motors [rad/s] every 10 ms, without and with a limit')
