@@ -23,7 +23,8 @@ def main():
     user, answers = rclpy.create_node('user'), []
     arm = InverseDynamicsNode(parameter_overrides=[
         Parameter('robot_description', value=text.replace('</robot>', SPRING)),
-        Parameter('trajectory_output', value='corrected_positions'), Parameter('timeout', value=9.)])
+        Parameter('trajectory_output', value='corrected_positions'),
+        Parameter('timeout', value=9.0)])
     name, executor = arm.get_name(), rclpy.get_global_executor()
     all(map(executor.add_node, (arm, user)))
     driver = user.create_publisher(JointState, 'joint_states', 1)
@@ -31,15 +32,15 @@ def main():
     user.create_subscription(JointTrajectory, f'{name}/trajectory_out', answers.append, 1)
     service = user.create_client(Trigger, f'{name}/correct_trajectory')
     state = JointState(name=['joint1', 'joint2'], position=[-1.2, 0.6], velocity=[0.0, 0.0])
-    plan = JointTrajectory(joint_names=state.name, points=[
-        JointTrajectoryPoint(positions=q) for q in (state.position, [-0.5, -0.5])])
-    plan.points[1].time_from_start.sec = 1
+    plan = JointTrajectory(joint_names=state.name, points=[JointTrajectoryPoint()])
+    plan.points[0].positions, plan.points[0].time_from_start.sec = [-0.5, -0.5], 1
 
     def wait_for(condition):
         while not condition():
             driver.publish(state)
             executor.spin_once(timeout_sec=0.02)
-    wait_for(lambda: arm.active and plans.get_subscription_count() and service.service_is_ready())
+    wait_for(lambda: arm.active and arm.measured.complete and service.service_is_ready()
+             and plans.get_subscription_count())
     plans.publish(plan)
     wait_for(lambda: answers)
     arm.set_parameters([Parameter('correction.max_acceleration', value=1.0)])
@@ -48,7 +49,6 @@ def main():
     print('service:', done.result().message)
     if len(sys.argv) > 1:
         import matplotlib.pyplot as plt
-
         for each in answers:
             plt.plot([p.velocities for p in each.points])
         plt.title('velocities of the motors [rad/s] every 10 ms, without and with a limit')

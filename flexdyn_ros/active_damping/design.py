@@ -25,8 +25,8 @@ from flexdyn_ros.active_damping.margins import Controller, is_stable, least_rati
 from flexdyn_ros.active_damping.modal_law import ArmModes, light_modes
 from flexdyn_ros.active_damping.sampled_arm import SampledArm
 from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported
-from flexdyn_ros.modal_observer.observer import ENCODER_NOISE
+from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.modal_observer.observer import motor_encoders, refuse_unsuitable
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.sensor import MountedSensor
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
@@ -156,7 +156,7 @@ def damping_controller(
     """
     require_dynamics(dyn)
     robot = dyn.robot
-    _refuse_unsuitable(robot)
+    refuse_unsuitable(robot, 'Active damping')
     n = robot.n_joints
     at, gains = (np.array(real_vector('joint_q', joint_q, n)), [
         np.array(real_vector(name, values, n)) for name, values in (('kp', kp), ('kd', kd))])
@@ -167,9 +167,7 @@ def damping_controller(
         raise ArgumentError('stiffness_error', f'is {stiffness_error}, expected 0 to below 1')
     if min(gains[0]) <= 0.0:
         raise ArgumentError('kp', f'is {min(gains[0]):g} for a joint, expected positive numbers')
-    read = tuple(sensors or robot.sensors or (
-        MountedSensor(f'{name}_encoder', 'motor_position', name, ENCODER_NOISE)
-        for name in robot.joint_names))
+    read = tuple(sensors or robot.sensors or motor_encoders(robot))
     search = DesignSearch(
         dyn, gains, read, (period, math.ceil(delay / period - 1e-9), in_drives), stiffness_error)
     (free, *others) = search.arms(at, ())
@@ -249,23 +247,13 @@ def _torques(
     noise = np.sqrt(np.diag(shown @ spread @ shown.T + direct @ direct.T))
     rest = np.zeros(len(joint_q))
     q = np.concatenate((joint_q, dyn.quasi_static_torque(joint_q, rest, rest)[1]))
-    parents = {joint.parent for joint in dyn.robot.joints}
-    tips = [name for name in dyn.robot.frame_names if name not in parents]
     torque = np.zeros(len(noise))
     for rate, shape in zip(modes.rates, modes.shapes.T):
         (law,) = controller.response(np.full((1, 1, 1), np.exp(1j * rate * arm.period)))
-        size = max(np.linalg.norm(dyn.jacobian(q, tip)[:3] @ shape[:nv]) for tip in tips)
+        size = max(np.linalg.norm(dyn.jacobian(q, tip)[:3] @ shape[:nv])
+                   for tip in dyn.robot.tip_names)
         torque = np.maximum(torque, np.abs(law @ arm.h @ shape[:n]) * AMPLITUDE / size)
     return noise, torque
-
-
-def _refuse_unsuitable(robot: Robot) -> None:
-    several = [joint.name for joint in robot.joints if len(joint.coordinate_names) > 1]
-    if robot.loops or several or robot.base_motion != 'fixed':
-        raise NotYetSupported(
-            f'Robot "{robot.name}" has loops, joints of several axes or a base that moves. '
-            'Active damping is for trees of joints with one axis each, on a fixed base',
-            advice='Convert other joints to fixed ones, or use corrected_positions')
 
 
 def _refuse_without_effort(robot: Robot, names: Sequence[str]) -> None:

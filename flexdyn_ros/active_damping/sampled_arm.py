@@ -10,16 +10,14 @@ sampled, and its torque acts with the delay of the damping torque.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Sequence
+from typing import Sequence
 
 from flexdyn_ros.linearisation import linearise
-from flexdyn_ros.modal_observer.sensor_equations import SensorEquations
+from flexdyn_ros.modal_observer.sensor_equations import differences, SensorEquations
 from flexdyn_ros.model.records.sensor import MountedSensor
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from scipy.linalg import expm
-
-_STEP = 1e-6  # of differences
 
 
 @dataclass(frozen=True)
@@ -61,22 +59,16 @@ def arm_at_rest(
     torque, deflection, _ = dyn.quasi_static_torque(joint_q, rest, rest)
     q, tau = np.concatenate((joint_q, deflection)), np.concatenate((torque, 0.0 * deflection))
     a, b = linearise(dyn, q, still, tau)
-    elastic = _differences(lambda at: dyn.elastic_vector(at, still), q)
+    elastic = differences(lambda at: dyn.elastic_vector(at, still), q)
     a[nv:, :nv] -= (stiffness - 1.0) * np.linalg.solve(dyn.mass_matrix(q), elastic)
     equations = SensorEquations(dyn, sensors)
-    by = _differences(
+    by = differences(
         lambda all_: equations(*np.split(all_, 3)),
         np.concatenate((q, still, dyn.forward_dynamics(q, still, tau))))
     k = np.zeros((n, 2 * nv))
     k[:, :n], k[:, nv:nv + n] = np.diag(gains[0]), np.diag(gains[1])
     return ArmAtRest(
         a, b, by[:, :2 * nv] + by[:, 2 * nv:] @ a[nv:], by[:, 2 * nv:] @ b[nv:], k)
-
-
-def _differences(function: Callable[[np.ndarray], np.ndarray], at: np.ndarray) -> np.ndarray:
-    return np.transpose([
-        (function(at + step) - function(at - step)) / (2.0 * _STEP)
-        for step in _STEP * np.eye(len(at))])
 
 
 @dataclass(frozen=True)

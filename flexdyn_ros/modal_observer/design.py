@@ -22,13 +22,13 @@ from typing import Callable
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.modal_observer.held_modes import held_modes, HeldArmModes, ModelUncertainty
 from flexdyn_ros.modal_observer.kalman_gain import sampled, steady_gain
+from flexdyn_ros.modal_observer.sensor_equations import differences
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from scipy.linalg import expm, solve_discrete_lyapunov
 
 UNOBSERVABLE = 0.25  # relative error from which a mode is not estimated
 FACTORS = (1.0, 0.3, 0.1)
-_STEP = 1e-6  # of differences
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ def _designed(
     push = np.zeros((nv, nv))
     push[:n, :n], push[n:, n:] = np.eye(n), held.filters.T
     system = ObservedSystem(
-        _differences(lambda x: rate(x, tau), state),
+        differences(lambda x: rate(x, tau), state),
         np.vstack((np.zeros((nv, nv)), np.linalg.solve(dyn.mass_matrix(state[:nv]), push))),
-        _differences(lambda x: readings(x, tau), state),
-        _differences(lambda force: readings(state, tau + force), np.zeros(nv), 1.0) @ push,
+        differences(lambda x: readings(x, tau), state),
+        differences(lambda force: readings(state, tau + force), np.zeros(nv), 1.0) @ push,
         np.hstack((np.zeros((nv - n, n)), held.filters)), period)
     found = []
     for factor in FACTORS:
@@ -199,15 +199,6 @@ def _errors(
             np.exp(1j * w * system.period) * np.eye(2 * nv) - kept, enters[:, k])[:nv])
         for k, w in enumerate(held.rates)]
     return np.sqrt(2.0 * variances) / held.amplitudes, np.array(by_stiffness)
-
-
-def _differences(
-    function: Callable[[np.ndarray], np.ndarray], at: np.ndarray, step: float = _STEP
-) -> np.ndarray:
-    """Return the derivative of a vector by central differences."""
-    return np.transpose([
-        (function(at + move) - function(at - move)) / (2.0 * step)
-        for move in step * np.eye(len(at))])
 
 
 def _exponentials(a: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:

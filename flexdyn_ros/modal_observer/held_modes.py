@@ -69,8 +69,7 @@ def held_modes(dyn: Dynamics, q: np.ndarray, uncertainty: ModelUncertainty) -> H
     mass, stiffness = dyn.mass_matrix(q), stiffness_matrix(dyn, q)
     rates, shapes = natural_modes(mass[n:, n:], stiffness[n:, n:])
     sizes = np.zeros(len(rates))
-    parents = {joint.parent for joint in robot.joints}
-    for frame in (name for name in robot.frame_names if name not in parents):
+    for frame in robot.tip_names:
         moved = dyn.jacobian(q, frame)[:, n:] @ shapes
         moved[3:] *= LEVER
         sizes = np.maximum(sizes, np.linalg.norm(moved, axis=0))

@@ -94,9 +94,12 @@ class ModalObserver:
             if not 0.0 < value < np.inf:
                 raise ArgumentError(name, f'is {value}, expected a positive number')
         robot = dyn.robot
-        _refuse_unsuitable(robot)
+        refuse_unsuitable(robot, 'The modal observer')
+        if not robot.n_modes:
+            raise FlexdynError(
+                f'Robot "{robot.name}" is rigid. Add a <flexible_link> to observe.')
         self.period = period
-        self.sensors = tuple(sensors or robot.sensors or _encoders(robot))
+        self.sensors = tuple(sensors or robot.sensors or motor_encoders(robot))
         self.reset()
         self._dyn = dyn
         self._uncertainty = ModelUncertainty(
@@ -223,19 +226,18 @@ class ModalObserver:
         return self._equations(q, qd, self._dyn.forward_dynamics(q, qd, tau))
 
 
-def _encoders(robot: Robot) -> tuple[MountedSensor, ...]:
+def motor_encoders(robot: Robot) -> tuple[MountedSensor, ...]:
     """Return an encoder on the motor side of every joint."""
     return tuple(MountedSensor(f'{name}_encoder', 'motor_position', name, ENCODER_NOISE)
                  for name in robot.joint_names)
 
 
-def _refuse_unsuitable(robot: Robot) -> None:
+def refuse_unsuitable(robot: Robot, what: str) -> None:
+    """Refuse loops, moving bases and joints of several axes for `what`."""
     several = [joint.name for joint in robot.joints if len(joint.coordinate_names) > 1]
-    if robot.loops or several:
+    if robot.loops or several or robot.base_motion != 'fixed':
         raise NotYetSupported(
-            'The modal observer is for trees of joints with one axis each, on a fixed base',
+            f'{what} is for trees of joints with one axis each, on a fixed base',
             file=robot.source, element='loop' if robot.loops else 'joint',
-            name=robot.loops[0].name if robot.loops else several[0],
-            advice='Use quasi-static deflections')
-    if not robot.n_modes:
-        raise FlexdynError(f'Robot "{robot.name}" is rigid. Add a <flexible_link> to observe.')
+            name=robot.loops[0].name if robot.loops else ', '.join(several),
+            advice='Use quasi-static deflections, or corrected_positions')

@@ -12,6 +12,8 @@ from flexdyn_ros.model.records.sensor import MountedSensor
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 
+_STEP = 1e-6  # of differences
+
 # From q, qd and qdd, (nv,) each, to a reading.
 Reading = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
@@ -105,3 +107,12 @@ def _transmitted(dyn: Dynamics, sensor: MountedSensor) -> Reading:
         return float(own.inverse_dynamics(q, qd, qdd)[place])
 
     return reading
+
+
+def differences(
+    function: Callable[[np.ndarray], np.ndarray], at: np.ndarray, step: float = _STEP
+) -> np.ndarray:
+    """Return the derivative of a vector by central differences."""
+    return np.transpose([
+        (function(at + move) - function(at - move)) / (2.0 * step)
+        for move in step * np.eye(len(at))])

@@ -10,7 +10,7 @@ import traceback
 from typing import Any, Optional
 
 from flexdyn_ros.errors import FlexdynError, UnknownName
-from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints, tip_links
+from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
 from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
@@ -93,7 +93,7 @@ class ForwardDynamicsNode(RobotNode):
                 f'step shortened from {p["step"]:g} s to {self.simulator.step:.3g} s: the fastest '
                 f'motion has an eigenvalue of {self.simulator.fastest_rate:.4g} 1/s'
             )
-        tips = tuple(p['tips']) or tip_links(self.robot)
+        tips = tuple(p['tips']) or self.robot.tip_names
         for tip in tips:
             if tip not in self.robot.frame_names:
                 raise UnknownName('link', tip, self.robot.frame_names)

@@ -204,8 +204,7 @@ def prepare(dyn: Dynamics, frame: str = '', outputs: Sequence[str] = ()) -> Elas
 
 def _only_tip(robot: Any) -> str:
     """Return the link without child joints."""
-    parents = {joint.parent for joint in robot.joints}
-    tips = [name for name in robot.frame_names if name not in parents]
+    tips = robot.tip_names
     if len(tips) != 1:
         raise ArgumentError('frame', f'is needed: the robot has the tips {", ".join(tips)}')
     return tips[0]

@@ -165,7 +165,7 @@ def test_corrected_positions(picture):
 def test_correct_a_trajectory(picture):
     output = run('correct_a_trajectory.py', picture, log=True)
     assert 'trajectory_out: corrected by up to 0.0' in output
-    assert 'time stretched by 1.' in output
+    assert 'time stretched by 2.' in output
 
 
 def test_observe_modes(picture):

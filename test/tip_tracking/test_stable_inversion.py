@@ -2,10 +2,13 @@
 """Stable inversion against closed forms, other formulations and scipy's integrator."""
 
 from functools import cache
+import re
 
 import flexdyn_ros as fd
+from flexdyn_ros.dynamics.spring_law import TableLaw
 from flexdyn_ros.linearisation import linearise
 from flexdyn_ros.tip_tracking.boundary_value_problem import InversionFailed
+from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints
 from flexdyn_ros.tip_tracking.tip_zeros import NotInvertible
 import numpy as np
 import pytest
@@ -126,6 +129,29 @@ def test_rates_of_a_nonlinear_spring_are_those_of_its_deflection():
     assert found.qd == pytest.approx(motion(found.t, 1), abs=1e-6)
     assert found.qdd == pytest.approx(motion(found.t, 2), abs=2e-4)
     assert found.residual < 1e-9
+
+
+@pytest.mark.parametrize('damping', [0.5, 20.0])
+def test_a_damped_nonlinear_spring_has_the_deflection_of_scipy(damping):
+    """Time constants from a tenth of the samples' distance to many of it, slopes 4000 and 2000."""
+    text = ELASTIC.format(damping=damping)
+    text = re.sub(r'stiffness="[^"]*"', '', text).replace(
+        f'damping="{damping}"/>', f'damping="{damping}">'
+        '<spring points="-0.1 -400, 0 0, 0.1 200"/></joint_dynamics>')
+    joints = ElasticJoints(fd.load_robot(text))
+    law = TableLaw.through([(-0.1, -400.0), (0.0, 0.0), (0.1, 200.0)])
+    t = np.linspace(0.0, 1.0, 401)
+
+    def force(time):
+        return 150.0 * np.sin(np.pi * time)**4 * np.sin(9.0 * time)
+
+    rows = np.array([[force(x), (force(x + 1e-6) - force(x - 1e-6)) / 2e-6] for x in t])
+    e, rate, _ = joints.follow(t, t, lambda at: (rows[:, :1], rows[:, 1:]))
+    run = solve_ivp(lambda time, x: [-(force(time) + law.force(float(x[0]))) / damping],
+                    (0.0, 1.0), [0.0], 'Radau', t, rtol=1e-9, atol=1e-12)
+    assert np.abs(e).max() > 0.03 and e.min() < -0.01
+    assert e[:, 0] == pytest.approx(run.y[0], abs=2e-6)
+    assert rate[:, 0] == pytest.approx(np.gradient(run.y[0], t), abs=0.02)
 
 
 def test_torques_alone_move_the_tip_along_the_path():

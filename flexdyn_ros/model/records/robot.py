@@ -122,6 +122,12 @@ class Robot:
         """Names of all link frames."""
         return tuple(link.name for link in self.links)
 
+    @property
+    def tip_names(self) -> tuple[str, ...]:
+        """Names of the links without child joints, depth first."""
+        parents = {joint.parent for joint in self.joints}
+        return tuple(name for name in self.frame_names if name not in parents)
+
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joint velocity coordinates, depth first."""

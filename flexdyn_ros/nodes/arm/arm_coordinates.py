@@ -184,9 +184,3 @@ def actuated_joints(robot: Robot) -> tuple[str, ...]:
         and (joint.name in robot.actuated or not robot.actuated)
         for name in joint.coordinate_names
     )
-
-
-def tip_links(robot: Robot) -> tuple[str, ...]:
-    """Return the links without child joints, depth first."""
-    parents = {joint.parent for joint in robot.joints}
-    return tuple(name for name in robot.frame_names if name not in parents)
