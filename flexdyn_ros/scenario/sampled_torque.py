@@ -148,5 +148,5 @@ def _nanoseconds(controller: ScenarioController, key: str, seconds: float) -> in
     found = seconds * _NANOSECONDS
     if not (found >= 1.0 or key == 'delay') or found > _LONGEST * _NANOSECONDS:
         raise controller.section.error(
-            key, f'stands for {seconds:g} s', f'Times of controllers are 1e-9 to {_LONGEST:g} s.')
+            key, f'stands for {seconds:g} s', f'Expected 1e-9 to {_LONGEST:g} s.')
     return round(found)

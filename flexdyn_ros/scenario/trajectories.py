@@ -179,13 +179,14 @@ def read_columns(
     with (section.place / 'file').errors():
         t, signals = read_signals(file)
     if not (np.diff(t) > 0.0).all():
-        raise section.error('file', f'is {file}, whose times do not ascend')
+        raise section.error('file', f'is {file}, whose times do not ascend', 'Sort its rows by time.')
     found = [[find_signal(signals, kind, name) for name in names] for kind in kinds]
     for columns in found:
         for name, column in zip(names, columns):
             if column is not None and not np.isfinite(column).all():
                 raise section.error(
-                    'file', f'is {file}, which holds a number of "{name}" that is not finite')
+                    'file', f'is {file}, which holds a number of "{name}" that is not finite',
+                    'Correct it or remove its row.')
     return t, tuple(signals), found
 
 

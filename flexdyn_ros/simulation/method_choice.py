@@ -63,7 +63,8 @@ def choose(
     tableau = RK4 if method == AUTO else find_tableau(method)
     if tableau.rho_infinity is not None and (robot.loops or robot.base_motion == 'prescribed'):
         raise ArgumentError(
-            'method', f'is "{tableau.name}", which runs neither loops nor a prescribed base')
+            'method', f'is "{tableau.name}", which runs neither loops nor a prescribed base; '
+            'use "implicit"')
     if rho_infinity is not None:
         tableau = _with_radius(tableau, rho_infinity)
     if stops and method == AUTO:

@@ -8,9 +8,9 @@ depend on its deflection e, which obeys (M. Spong, Modeling and control of elast
 
     f(t) + k(e) + d e' = 0.
 
-The motor's coordinate is s - e. With f a cubic between grid times, the equation with a mean slope
-m of the spring is solved exactly, and k(e) - m e is iterated. That contracts by the difference of
-the largest and the smallest slope over their sum.
+The motor's coordinate is s - e. Between grid times f is a cubic. The equation with a mean slope m
+of the spring is then solved exactly, and k(e) - m e is iterated. That contracts by the difference
+of the largest and the smallest slope over their sum.
 """
 
 from __future__ import annotations

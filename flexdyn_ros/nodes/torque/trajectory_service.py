@@ -109,8 +109,8 @@ class TrajectoryService:
         except FlexdynError as error:
             self._refuse(error)
 
-    def _refuse(self, error: Any) -> None:
-        self._node.get_logger().error(f'~/trajectory_in: {error}')
+    def _refuse(self, problem_and_advice: Any) -> None:
+        self._node.get_logger().error(f'~/trajectory_in: {problem_and_advice}')
 
     async def _on_correct(self, request: Any, response: Any) -> Any:
         """Correct the newest trajectory, and answer with what was done or why it is refused."""
@@ -126,13 +126,13 @@ class TrajectoryService:
         node = self._node
         if self._correction is None or not node.active:
             raise FlexdynError(
-                'the node is not active with trajectory_output corrected_positions')
+                'the node is not active with trajectory_output corrected_positions. Activate it so')
         if not self._newest:
             raise FlexdynError(
                 'no trajectory has come on ~/trajectory_in. Publish it there first; this service '
                 'corrects the newest one again, with the present command and parameters')
         if len(self._newest) > MOST_BYTES:
-            raise FlexdynError(f'it has {len(self._newest)} bytes, more than {MOST_BYTES}')
+            raise FlexdynError(f'it has {len(self._newest)} bytes, more than {MOST_BYTES}. Send fewer points')
         message = deserialize_message(self._newest, JointTrajectory)
         with node.lock:
             node.catch_up()
