@@ -179,7 +179,8 @@ def read_columns(
     with (section.place / 'file').errors():
         t, signals = read_signals(file)
     if not (np.diff(t) > 0.0).all():
-        raise section.error('file', f'is {file}, whose times do not ascend', 'Sort its rows by time.')
+        raise section.error(
+            'file', f'is {file}, whose times do not ascend', 'Correct the times of its rows.')
     found = [[find_signal(signals, kind, name) for name in names] for kind in kinds]
     for columns in found:
         for name, column in zip(names, columns):

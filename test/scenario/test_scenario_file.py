@@ -99,7 +99,7 @@ WRONG = [
     ({'arguments.modes': 1, 'simulation.step': 0.1}, ':3: simulation.step', 'or step: null'),
     ({'controllers.motors.type': ['pd']}, ':11: controllers.motors.type', 'one of torque'),
     ({'controllers.motors.joints': ['joint1', 'joint1']}, 'joints', 'names "joint1" twice'),
-    ({'controllers.motors.rate': 1e300}, ':11: controllers.motors.rate', 'are 1e-9 to'),
+    ({'controllers.motors.rate': 1e300}, ':11: controllers.motors.rate', '1e-9 to'),
     ({'controllers.motors': {'type': 'pd', 'kp': 1, 'rate': 9, 'delay': 1e300}}, 'delay', 'to 1e'),
     ({'robot': 'a' * 5000}, ':1: robot', 'does not exist'),
 ]

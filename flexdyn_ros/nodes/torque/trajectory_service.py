@@ -126,13 +126,15 @@ class TrajectoryService:
         node = self._node
         if self._correction is None or not node.active:
             raise FlexdynError(
-                'the node is not active with trajectory_output corrected_positions. Activate it so')
+                'the node is not active with trajectory_output corrected_positions. Set it and '
+                'activate the node')
         if not self._newest:
             raise FlexdynError(
                 'no trajectory has come on ~/trajectory_in. Publish it there first; this service '
                 'corrects the newest one again, with the present command and parameters')
         if len(self._newest) > MOST_BYTES:
-            raise FlexdynError(f'it has {len(self._newest)} bytes, more than {MOST_BYTES}. Send fewer points')
+            raise FlexdynError(
+                f'it has {len(self._newest)} bytes, more than {MOST_BYTES}. Send a shorter one')
         message = deserialize_message(self._newest, JointTrajectory)
         with node.lock:
             node.catch_up()
