@@ -1,10 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""
-A node that draws what the nodes of this package publish, and ends.
-
-The launch files beside it start it. Run: python3 draw_topics.py PICTURE.png SECONDS [INSTANTS]
-"""
+"""A node of the launch files that draws topics: draw_topics.py PICTURE.png SECONDS [INSTANTS]."""
 
 import sys
 

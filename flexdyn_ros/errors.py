@@ -111,7 +111,8 @@ class FileNotWritten(FlexdynError, OSError):
 
     def __init__(self, path: str, reason: str):
         self.path, self.reason = path, reason
-        super().__init__(f'{path} cannot be written: {reason}. Check space and permissions.')
+        super().__init__(
+            f'{path} cannot be written: {reason}. Check place, space and permissions.')
 
 
 class LoopsCannotClose(FlexdynError):

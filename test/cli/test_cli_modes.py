@@ -180,7 +180,7 @@ def test_dropped_modes_of_a_file_are_listed(folder):
     assert 'dropped modes of the file of rod: 2' in run.stdout, run.stderr
     assert (folder / 'filed.png').stat().st_size > 5000
     rigid = flexdyn('modes', 'arm.urdf', '--plot', 'arm.png', cwd=folder)
-    assert rigid.returncode == 2 and 'nothing to draw' in rigid.stderr
+    assert rigid.returncode == 2 and 'needs a link with modes' in rigid.stderr
 
 
 def column(tip_mass, down=True):

@@ -38,7 +38,8 @@ def test_a_file_in_the_place_of_the_folder(study):
     run = flexdyn('simulate', 'study.yaml', '--set', 'controllers.torques.file=motion.csv',
                   '--out', 'arm.urdf', cwd=study)
     assert (run.returncode, run.stderr.strip()) == (
-        2, 'error: arm.urdf cannot be written: File exists.')
+        2, 'error: arm.urdf cannot be written: File exists. '
+        'Check place, space and permissions.')
 
 
 def test_torques_of_a_trajectory_drive_it(study):

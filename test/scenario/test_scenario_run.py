@@ -265,7 +265,7 @@ def test_trajectories_from_csv_and_a_bag(tmp_path):
     assert wanted[1] < 1e-9
     points[1].positions[0] = np.nan
     write('holed')
-    with pytest.raises(ScenarioError, match='trajectories.turn.file: holds a trajectory with a'):
+    with pytest.raises(ScenarioError, match='turn.file: holds a trajectory, expected finite'):
         rod({'type': 'pd', 'kp': 1}, trajectories={
             'turn': {'type': 'bag', 'file': str(tmp_path / 'holed')}})
 

@@ -233,7 +233,7 @@ def test_an_error_at_the_start_is_the_torques_own():
         ({'q0': 'north'}, '"q0" must hold real numbers'),
         ({'torque': [1.0, 2.0]}, '"torque" has shape'),
         ({'torque': [float('inf')]}, '"torque" has a value that is not finite'),
-        ({'torque': lambda t: [1.0]}, r'"torque" is a function .* take \(t, q, qd\)'),
+        ({'torque': lambda t: [1.0]}, r'"torque" is a function .* expected \(t, q, qd\)'),
         ({'torque': lambda t, q, qd: [1.0, 2.0]}, '"torque" has shape.*returned at t = 0 s'),
         ({'torque': lambda t, q, qd: [float('nan')]}, '"torque" has a value.*at t = 0 s'),
     ],

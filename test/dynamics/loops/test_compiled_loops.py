@@ -189,7 +189,7 @@ def test_open_loops_draw_a_warning_and_are_refused(backend, caplog):
     assert 'open by' not in caplog.text
     for _ in range(2):
         dyn.forward_dynamics(q + 2.9 * 1.1e-6 * away, qd, tau)
-    assert caplog.text.count('"pin/tx" open by 3.19e-06 m; dyn.project') == 1
+    assert caplog.text.count('"pin/tx" open by 3.19e-06 m. Take dyn.project') == 1
     dyn.forward_dynamics(q + 2.9 * 0.9e-3 * away, qd, tau)
     far = q + 2.9 * 1.1e-3 * away
     for name in (*MOTIONS, *DERIVATIVES, 'constraint_forces'):
