@@ -42,9 +42,9 @@ CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE_TOPIC, TAKING, WATCH)
 UNLOCKED = ('robot_description', '~/trajectory_in', '/tf', '/tf_static')
 """Topics whose callbacks may take long, and need no lock or lock by themselves."""
 # Of Python's threads [s]. A long trajectory in the executor leaves 0.3 % of states at 1 kHz
-# unanswered; with the default of 5 ms these are 16 %. A service call costs no state; with 0.5 ms
-# every third call costs one.
-SWITCH_INTERVAL = 1e-4
+# unanswered; with the default of 5 ms these are 16 %. One service call in ten costs a state, with
+# 0.5 ms one in three.
+SWITCH_INTERVAL = 2e-4
 PLOT_PERIOD = 0.05  # between two messages of ~/torque_terms [s]
 
 
