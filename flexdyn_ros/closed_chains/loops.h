@@ -5,8 +5,8 @@
  * reports its results as not sound.
  *
  * Sizes, tables and tolerances stand before it (closed_loops.py), and so does flexdyn_call, which
- * gives mass matrix, bias, constraint Jacobian A, its rate times velocities, and poses of loops. It
- * follows spaces.h.
+ * gives mass matrix, bias, constraint Jacobian A, its rate times velocities, and poses of loops.
+ * It follows spaces.h.
  */
 enum { BIAS = NV * NV, A = BIAS + NV, GAMMA = A + N * NV, POSES = GAMMA + N };
 enum { EQUATIONS = POSES + 12 * LOOPS };
@@ -105,7 +105,8 @@ static void find_errors(loop_work *w)
     }
 }
 
-/* Evaluate the equations, `third` numbers behind q and qd left out; return whether all are finite. */
+/* Evaluate the equations without the `third` numbers behind q and qd; return whether all are
+ * finite. */
 static int equations(loop_work *w, const double *x, int third)
 {
     double sum = 0.0;
@@ -123,7 +124,8 @@ static int equations(loop_work *w, const double *x, int third)
     return sum == 0.0;
 }
 
-/* Whether some constraint error is above `tolerance` [rad], or this fraction of its loop's length. */
+/* Whether some constraint error is above `tolerance` [rad], or this fraction of its loop's
+ * length. */
 static int is_open(const loop_work *w, double tolerance)
 {
     for (int k = 0; k < N; ++k)
@@ -150,7 +152,8 @@ static void report(const loop_work *w, double *pivots, int sound)
     pivots[1] = w->known.rank + 1.0;
 }
 
-/* Generalised forces beside those of the loops, in w->force; return whether they make the motion. */
+/* Generalised forces beside those of the loops, in w->force; return whether they make the
+ * motion. */
 static int torques(loop_work *w, double *tau)
 {
     const double floor = RANK_TOLERANCE * largest(w->a, N * NV);

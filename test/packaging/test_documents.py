@@ -115,6 +115,17 @@ def test_lines_of_documents_are_at_most_99_columns(path):
     assert not found
 
 
+def test_lines_of_other_files_that_are_read_are_at_most_99_columns():
+    """Parameters, schemas, C and C++, and the change log."""
+    package = ROOT / 'flexdyn_ros'
+    kinds = '.yaml', '.c', '.h', '.hpp', '.cpp'
+    files = [path for path in package.rglob('*') if path.suffix in kinds]
+    found = [f'{path.relative_to(ROOT)}:{number}' for path in (*files, ROOT / 'CHANGELOG.rst')
+             for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1)
+             if len(line) > WIDTH]
+    assert len(files) > 30 and not found
+
+
 def test_the_english_of_documents_and_docstrings(monkeypatch, capsys):
     monkeypatch.setattr('sys.argv', ['prose.py'])
     assert prose.main() == 0, capsys.readouterr().out

@@ -196,7 +196,8 @@ static int add_impulses(simulation *s, double h, const room *r, double *end)
     friction_levels(method, s->stage + nq, nv, r->levels);
     for (int64_t i = 0; i < n; ++i) {
         const int closed = (int)r->closed[i];
-        const double friction = i < method->rubbing && h > 0.0 ? h * r->levels[method->at[i]] : 0.0;
+        const double friction =
+            i < method->rubbing && h > 0.0 ? h * r->levels[method->at[i]] : 0.0;
         r->loose[i] = row_of(method, i, end);
         r->lower[i] = closed & 2 ? -INFINITY : -friction;
         r->upper[i] = closed & 1 ? INFINITY : friction;

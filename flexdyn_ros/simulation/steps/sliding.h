@@ -63,7 +63,7 @@ static int sliding_rate(simulation *s, double t, const room *r, double *rate)
     return 1;
 }
 
-/* Compute the state h on in s->stage; return 0 where a friction event, or a stop, comes between. */
+/* Compute the state h on in s->stage; return 0 where a friction event or stop comes between. */
 static int sliding_step(simulation *s, double t, double h, const room *r)
 {
     const tableau *method = &s->method;

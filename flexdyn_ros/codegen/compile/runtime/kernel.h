@@ -61,9 +61,9 @@ static int take_layout(Kernel *self, npy_intp length)
 }
 
 /*
- * Kernel(address, layout, constants, doubtful), with arrays of intp and of double. The layout holds
- * the numbers of inputs, quaternions, results, pivots and the work array, then sizes of inputs,
- * places of quaternions, and rank, shape and size of each result.
+ * Kernel(address, layout, constants, doubtful), with arrays of intp and of double. The layout
+ * holds the numbers of inputs, quaternions, results, pivots and the work array, then sizes of
+ * inputs, places of quaternions, and rank, shape and size of each result.
  */
 static int kernel_init(Kernel *self, PyObject *args, PyObject *kwargs)
 {
@@ -275,8 +275,8 @@ static inline PyObject *write_results(const Kernel *kernel, PyObject *out, const
 }
 
 /*
- * Evaluate and return a new reference, or NULL, without an error where the arguments or the results
- * are not plain.
+ * Evaluate and return a new reference, or NULL, without an error where the arguments or the
+ * results are not plain.
  */
 static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, Py_ssize_t count,
                           PyObject *out, int normalising)

@@ -139,9 +139,9 @@ static inline void lanes_sincos(lanes x, lanes *sine, lanes *cosine)
 }
 
 /*
- * Sines and cosines of several angles, in arrays whose sizes are a multiple of the lanes: a loop, as
- * short code stays in the processor's caches. Angles are read one by one: they were just stored
- * so, and a load of several at once would have to wait for them.
+ * Sines and cosines of several angles, in arrays whose sizes are a multiple of the lanes. It is a
+ * loop, as short code stays in the processor's caches. Angles are read one by one: they were just
+ * stored so, and a load of several at once would have to wait for them.
  */
 static __attribute__((noinline, unused)) void sincos_all(const double *x, double *s, double *c,
                                                          int count)

@@ -161,7 +161,8 @@ void check_damping(
   if (settings.kp != (kJointLoopInDrives ? none : kJointLoopKp) ||
     settings.kd != (kJointLoopInDrives ? none : kJointLoopKd))
   {
-    refuse(kJointLoopInDrives ? "the joint loop is in the drives, so pd.kp and pd.kd must be zero" :
+    refuse(kJointLoopInDrives ?
+      "the joint loop is in the drives, so pd.kp and pd.kd must be zero" :
       "pd.kp and pd.kd must be those of the design");
   }
   const std::vector<std::string> sensors = sensors_of_damping();

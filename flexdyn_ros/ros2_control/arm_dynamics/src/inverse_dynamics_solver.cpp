@@ -85,7 +85,8 @@ public:
   }
 
   Eigen::VectorXd getCoriolisVector(
-    const Eigen::VectorXd & joint_positions, const Eigen::VectorXd & joint_velocities) const override
+    const Eigen::VectorXd & joint_positions,
+    const Eigen::VectorXd & joint_velocities) const override
   {
     FeedForward dynamics = prepared();
     JointVector torque{};

@@ -46,7 +46,8 @@ class ArmModel
 {
 public:
   std::array<double, 3> gravity = kDeclaredGravity;   ///< in the root frame [m/s^2]
-  std::array<double, 10> payload = kDeclaredPayload;  ///< mass, com, ixx iyy izz ixy ixz iyz about the com
+  /// Mass, com, and ixx iyy izz ixy ixz iyz about the com.
+  std::array<double, 10> payload = kDeclaredPayload;
 
   void gravity_vector(const JointVector & q, const double * deflection, JointVector & out) noexcept
   {
@@ -138,7 +139,8 @@ public:
 
   /// Write the accelerations of joints and modes, at positions and velocities of both.
   void forward_dynamics(
-    const std::array<double, kJoints + kModes> & q, const std::array<double, kJoints + kModes> & qd,
+    const std::array<double, kJoints + kModes> & q,
+    const std::array<double, kJoints + kModes> & qd,
     const std::array<double, kJoints + kModes> & tau,
     std::array<double, kJoints + kModes> & qdd) noexcept
   {
