@@ -11,9 +11,9 @@ import numpy as np
 
 # What the number that a row is compared with stands on.
 KINDS = {
-    'printed': 'equal to what the source prints',
-    'approximate': 'near what the source prints, of which an input or a program is not printed',
-    'bound': 'not beyond what the source prints, such as fewer operations',
+    'printed': 'equal to the printed value',
+    'approximate': 'near the printed value, of which an input or a program is not printed',
+    'bound': 'not beyond the printed value, such as fewer operations',
     'polynomial': 'fewer operations than a polynomial that the source prints',
     'closed_form': 'closed form',
     'second_formulation': 'second formulation or independent model',
