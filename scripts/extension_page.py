@@ -73,9 +73,9 @@ the last beam places the rest of the row.
 
 Below a share of 5 percent the beam is massless, and the whole `<inertial>` is the rigid body. The
 beam then bends by the static shapes of a force and of a moment at its tip. Bending has at most two
-modes an axis, torsion and stretch one each. Frequencies and damping ratios refer to what the beam
-carries. Modes that move no mass are an error: a wrist about the axis of bending, for example,
-cancels the second mode. `<segments>` need a share of 5 percent.
+modes an axis, torsion and stretch one each. Frequencies and damping ratios refer to the
+masses that the beam carries. Modes that move no mass are an error: a wrist about the axis of
+bending, for example, cancels the second mode. `<segments>` need a share of 5 percent.
 
 With a mass and `inertial="total"` (the default) `<inertial>` describes the whole undeformed link,
 too. The difference `<inertial>` minus beam is a rigid body fixed in the link frame, the hub. If it

@@ -12,7 +12,7 @@ Written by `make bench-simulation`: wall time of `fd.simulate`, called from Pyth
 "c". The method is `rk4` and the step 1 ms unless a row names others. Both sides of a ratio run in
 turns in one process. Ratios are medians over rounds, with the middle half of the rounds in
 brackets. Times are medians, with the shortest round in brackets. The last but one column names
-what a ratio is: our time over that of the same work, or the other code's time over ours.
+the ratio: our time over that of the same work, or the other code's time over ours.
 
 """
 TAIL = """\

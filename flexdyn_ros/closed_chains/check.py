@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Doubts about the loops of a model: whether they close, and what motions they leave."""
+"""Doubts about the loops of a model: whether they close, and which motions they leave."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _torque_slopes(
     state: LoopState, rest_slopes: np.ndarray, a_slopes: np.ndarray, groups: Sequence[list[int]]
 ) -> np.ndarray:
     """
-    Return the derivatives of what `solve.attainable_forces` leaves, (nv, m).
+    Return the derivatives of the forces that `solve.attainable_forces` leaves, (nv, m).
 
     Args:
         state: The motion.

@@ -42,7 +42,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
 
     @property
     def equations(self) -> Any:
-        """What evaluates the equations now; payloads and gravity replace it."""
+        """The backend that evaluates the equations now; payloads and gravity replace it."""
         return self._backend
 
     def project(
@@ -223,7 +223,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         """Let compiled code answer the next plain calls; see `Evaluation`."""
 
     def _refuse_loops(self, what: str, advice: str) -> None:
-        """Refuse what is known for open trees only."""
+        """Refuse a quantity that is known for open trees only."""
         if self._closed is not None:
             raise NotYetSupported(
                 f'{what} of a robot with loops is not supported yet',

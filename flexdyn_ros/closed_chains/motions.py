@@ -70,7 +70,7 @@ class ClosedMotions(ClosedStates):
     def _free_forces(
         self, backend: Any, q: list, inputs: LoopInputs, a: np.ndarray
     ) -> tuple[Any, np.ndarray]:
-        """Return the generalised forces in free directions, and A with what follows A's."""
+        """Return the forces in free directions, and A with those that follow A's forces."""
         if inputs.forces is None and inputs.coupling is None:
             return 0.0, a
         free = np.reshape(backend.loop_free_jacobian(q), (self._n_free, self._nv))

@@ -52,7 +52,7 @@ class NoInertiaLeft(ArithmeticError):
 @dataclass(frozen=True)
 class Spaces:
     """
-    What constraints see of a motion, and what they do not.
+    The subspaces of motions that constraints see, and that they leave free.
 
     Attributes:
         forces: Orthonormal constraint combinations that act, P Z, (n, rank).
@@ -188,7 +188,7 @@ def attainable_forces(
     Args:
         rest: Generalised forces that a motion asks for, (nv,).
         map_: Jacobian of the constraint forces, (n, nv).
-        groups: Coordinates by rank: what is left on the first group is made smallest, then, with
+        groups: Coordinates by rank: the remainder on the first group is made smallest, then, with
             that kept, on the second, and so on.
     """
     f = np.zeros(len(map_))

@@ -197,7 +197,7 @@ class ClosedStates:
         self, backend: Any, q: np.ndarray, qd: np.ndarray, rank: int,
         targets: Optional[np.ndarray] = None, rates: Optional[np.ndarray] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a state brought back after one time step; the rank stays what it was."""
+        """Return a state brought back after one time step; the rank stays the same."""
         if targets is None and rates is None:
             settings = np.inf, rank + 1.0
             compiled = backend.closed('project', (q.tolist(), qd.tolist()), settings)
@@ -230,7 +230,7 @@ class ClosedStates:
     def _spaces(
         self, a: np.ndarray, rank: Optional[int] = None, errors: Optional[np.ndarray] = None
     ) -> Spaces:
-        """Return the spaces of A over what moves, a prescribed base left out."""
+        """Return the spaces of A over the unknown motions, a prescribed base left out."""
         held = len(self.layout.prescribed)
         tolerance = RANK_TOLERANCE if errors is None else tolerance_of(errors)
         known = spaces(a[:, held:], rank, tolerance)
@@ -243,7 +243,7 @@ class ClosedStates:
         )
 
     def report(self, backend: Any, q: np.ndarray) -> LoopReport:
-        """Return what the loops do at a configuration, (nq,)."""
+        """Return the report on the loops at a configuration, (nq,)."""
         known = self._spaces(self.jacobian(backend, q))
         usual = known.rank
         rng = np.random.default_rng(0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Loops along a simulated motion: accelerations that meet them, and what holds the drift.
+Loops along a simulated motion: accelerations that meet them, and control of the drift.
 
 Integration leaves the constraints, which are met in accelerations only. Three ways hold them:
 
@@ -184,7 +184,7 @@ class LoopMotion:
         return self._closed.inputs(given(t) if callable(given) else given, self._forces)
 
     def begin_step(self, t: float, h: float, method: RungeKuttaMethod) -> None:
-        """Prepare a step from t to t + h [s]: what is prescribed at its stages."""
+        """Prepare a step from t to t + h [s]: the inputs prescribed at its stages."""
         if self._accelerations is None:
             return
         self._inputs = [self._inputs_at(t + c * h) for c in method.c]

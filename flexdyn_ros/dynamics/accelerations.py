@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accelerations from forces: the mass matrix is solved, or the error names what has no inertia."""
+"""Accelerations from forces by the mass matrix, or an error for a motion without inertia."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def solved_accelerations(
 def singular_mass_matrix(
     tree: Multibody, joints: Sequence[Joint], coordinate: int
 ) -> SingularMassMatrix:
-    """Return the error for a coordinate that meets no inertia, with what it moves and advice."""
+    """Return the error for a coordinate without inertia, with the bodies it moves and advice."""
     name = tree.coordinate_names[coordinate]
     moved: set[int] = set()
     for index, body in enumerate(tree.bodies):

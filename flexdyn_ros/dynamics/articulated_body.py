@@ -4,7 +4,7 @@ Recursive O(n) solution of M qdd = forces with flexible bodies, in all or some c
 
 The reverse Gaussian elimination of the DeNOC form (Mohan and Saha, eqs. 34 to 42, as corrected:
 Psi_i = Psihat_i Ihat_i^-1, phihat_i = phi_i - P_i^T etabar_i). Body by body from the tips, the
-block of a body's own coordinates is factorised and eliminated. What remains is the articulated
+block of a body's own coordinates is factorised and eliminated. The remainder is the articulated
 inertia that its parent feels. The mass matrix is never formed.
 
 The same steps give the factors U and D of the mass matrix, M = U D U^T (eqs. 34 to 38, as
@@ -56,7 +56,7 @@ class NoInertia(ArithmeticError):
 @dataclass
 class Elimination:
     """
-    What eliminating one body's coordinates leaves behind.
+    The result of eliminating one body's coordinates.
 
     Attributes:
         place: The body on its parent.
@@ -92,7 +92,7 @@ def factorise(tree: Multibody, q: list, free: frozenset[int]) -> list[Eliminatio
 def _eliminated(
     tree: Multibody, q: list, free: frozenset[int]
 ) -> Iterator[tuple[Elimination, BlockInertia]]:
-    """Yield what eliminating the free coordinates leaves, and the inertia, from the last body."""
+    """Yield the eliminations of the free coordinates, and the inertia, from the last body."""
     places = placements(tree, q)
     rotors: dict[int, float] = {}
     for index, reflected in tree.rotors:
@@ -166,7 +166,7 @@ def _eliminate(
 
 
 def _reduce(rigid: BlockInertia, step: Elimination) -> BlockInertia:
-    """Return Mhat - Psihat Ihat^-1 Psihat^T, what the parent feels of the body."""
+    """Return Mhat - Psihat Ihat^-1 Psihat^T, the inertia of the body that its parent feels."""
     for (force, moment), pivot in zip(reduced_momenta(step), step.factors.pivots):
         rigid = rigid.less(1.0 / pivot, force, moment)
     return rigid

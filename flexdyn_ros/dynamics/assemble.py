@@ -123,7 +123,7 @@ class _Assembly:
         return Body((), frame.body, section, floats(node.offset), rotation)
 
     def _holding_frame(self, link: str, point: Vector) -> Frame:
-        """Return a link's frame as it is for what hangs on it at a point."""
+        """Return the frame of a link, or of its segment, that holds attachments at a point."""
         chain = self.chains.get(link)
         if chain is None:
             return self.frames[link]

@@ -6,9 +6,9 @@ A mass distribution that a joint leaves in place may as well belong to the paren
 axis these are the mass, the first moment along the axis and the second moment along it. Of a
 prismatic joint's body it is the whole second moment. Of an axisymmetric body it is all but the
 angular momentum about its axis (Khalil and Dombre, Modeling, Identification and Control of Robots,
-2002, section 9.4, in second moments). What reaches the root, which does not move, is gone.
+2002, section 9.4, in second moments). Terms that reach the fixed root vanish.
 
-What cancels leaves rounding errors, which become zero. They are found by running error analysis
+Terms that cancel leave rounding errors, set to zero. They are found by running error analysis
 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, 2002, section 3.3): each
 number carries a bound on its error. A fixed share of the largest moment is no substitute. Beside a
 child far away it drops the body's own moments, which a badly conditioned mass matrix needs.
@@ -53,7 +53,7 @@ class ErrorBounded(OuterScalar):
 
     Attributes:
         value: The number.
-        error: Bound on the distance from what it would be without rounding.
+        error: Bound on the distance from the value without rounding.
     """
 
     __slots__ = ('value', 'error')

@@ -134,7 +134,7 @@ def _columns_of_body(
     columns: list[MovingColumn],
     matrix: SquareMatrix,
 ) -> list[tuple[Axis, ColumnForces]]:
-    """Enter what the coordinates of one body share; return what each meets, at its origin."""
+    """Enter the entries of one body's coordinates; return the forces of each, at its origin."""
     body = place.body
     modes: list[Axis] = [(AxisTerm(0, k),) for k in body.modal_coordinates]
     found = list(zip(modes, moving.modes))
@@ -165,7 +165,7 @@ def _enter_inside(
     columns: tuple[list[list[MovingColumn]], list[list[MovingColumn]]],
     matrix: SquareMatrix,
 ) -> None:
-    """Enter what a coordinate of a body shares with all inside, met at the body's origin."""
+    """Enter the entries of a body's coordinate with all inside, from forces at its origin."""
     of_axes, nodal = columns
     place = places[index]
     while place.body.parent >= 0:
@@ -182,7 +182,7 @@ def _enter_inside(
 
 
 def _carried(place: Placement, met: ColumnForces) -> ColumnForces:
-    """Return what a column meets at the node that carries a body, or at the parent's origin."""
+    """Return a column's forces at the node that carries a body, or at the parent's origin."""
     force, moment, linear, angular, turning = (
         apply(place.rotation, part) for part in (*met.rate, *met.momentum, met.turning)
     )
@@ -197,7 +197,7 @@ def _carried(place: Placement, met: ColumnForces) -> ColumnForces:
 
 
 def _enter(matrix: SquareMatrix, row: Axis, column: Axis, value: Scalar) -> None:
-    """Add what two axes share to the entries of the coordinates that drive them."""
+    """Add the entry of two axes to the entries of the coordinates that drive them."""
     for a in row:
         for b in column:
             i, j = a.velocity_index, b.velocity_index

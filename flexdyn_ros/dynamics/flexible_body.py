@@ -5,8 +5,8 @@ One body, rigid or flexible: its inertia at a deflection and the wrench that mov
 The field is u(r) = sum_k phi_k(r) delta_k, so the integrals over the deflected body are exact
 polynomials in delta. The rotary inertia of cross-sections stays about the undeformed axes. The
 sums are those of King's equations in El-Rayyes 1990 (2.46)-(2.50), written with second moments in
-place of inertia tensors; no term is dropped. What a beam that is drawn in along its axis adds is
-in foreshortening.py.
+place of inertia tensors; no term is dropped. The terms of a beam drawn in along its axis are in
+foreshortening.py.
 """
 
 from __future__ import annotations

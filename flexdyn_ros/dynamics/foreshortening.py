@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a bent beam's points drawn in along its axis add to a body's inertia and to its wrench.
+Foreshortening: the inertia and the wrench of a bent beam's points drawn in along its axis.
 
 The displacement gains s e, s = sum_j f_j a_j. The direction of the beam is e, its axial shapes are
 f_j. The amplitudes a_j are quadratic in the modes (model/modal/foreshortening.py): a_j = delta^T
@@ -241,7 +241,7 @@ def axial_wrench(
     axial: AxialInertia, motion: BodyMotion, modes: list, rates: list, accelerations: list
 ) -> BodyWrench:
     """
-    Return what points drawn in along the axis add to the wrench that a motion takes.
+    Return the share of points drawn in along the axis in the wrench that a motion takes.
 
     With U the acceleration matrix and w the angular velocity of the frame, a point at r + u + s e
     accelerates by b + c. Here b is the acceleration without s, and c = s U e + 2 s' w x e + s'' e.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Joint kinematics: what drives a joint, the pose of a body against its joint frame, motion columns.
+Joint kinematics: driving coordinates, the pose of a body in its joint frame, motion columns.
 
 A column is the pair (linear, angular) of the relative velocity for a unit joint velocity, in the
 body's own axes at its origin. None stands for a part that is always zero.
@@ -60,7 +60,7 @@ class JointMotion:
         type: revolute, prismatic, planar, floating, multi_axis or fixed.
         axis: Unit axis in the joint frame; a planar joint's normal.
         plane: In-plane axes of a planar joint, or None.
-        terms: For each velocity coordinate of the joint, what drives it: one coordinate, a
+        terms: For each velocity coordinate of the joint, its drivers: one coordinate, a
             leader's (mimic) or a motor's and an elastic deflection's (elastic joint).
         position_start: Place of the first coordinate in q, for joints of several coordinates.
         offset: Constant part of the joint position [rad | m].

@@ -7,9 +7,9 @@ outside a coordinate, for its unit velocity: I_ij = P_i^T Mt_i A_ij P_j (Mohan a
 Methods 1 and 2 take the forces of inverse dynamics. At rest, without gravity, the forces of a unit
 acceleration of one coordinate are its column of the mass matrix (M. W. Walker and D. E. Orin,
 Efficient dynamic computer simulation of robotic mechanisms, 1982). Method 1 takes every column
-whole. Method 2 takes of each column only what lies outside its coordinate, where bodies move, and
-mirrors it. All three give the same matrix at different cost. Behind a flexible link what the
-innermost joints share with all others takes most of method 3. There method 1 may do it.
+whole. Method 2 takes of each column only the part outside its coordinate, where bodies move, and
+mirrors it. All three give the same matrix at different cost. Behind a flexible link the entries of
+the innermost joints with all others take most of method 3. There method 1 may do it.
 """
 
 from flexdyn_ros.dynamics.joints import AxisTerm, project_on_axis
@@ -55,7 +55,7 @@ def composite_inertia(tree: Multibody, q: list, frame: Frame) -> SquareMatrix:
 def _fill_columns(
     places: list[Placement], index: int, inertia: FlexibleInertia, matrix: SquareMatrix
 ) -> None:
-    """Fill in what the coordinates of one body share with each other and with all inside."""
+    """Fill in the entries of one body's coordinates with each other and with all inside."""
     place, body = places[index], places[index].body
     modes = [(AxisTerm(0, body.velocity_modes + k),) for k in range(body.n_modes)]
     axes = list(zip(body.joint.terms, place.columns))

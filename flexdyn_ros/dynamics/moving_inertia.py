@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A moving body and all it carries: what turns the columns of a Jacobian into forces.
+A moving body and all it carries: the inertia that turns columns of a Jacobian into forces.
 
 A point at rho of a body moves with V, and by J_i for a unit rate of coordinate i. The mass matrix
 is int J_i . J_j dm, the Coriolis matrix int J_i . dJ_j/dt dm. Let S_j = (v_j, w_j) be the twist of
@@ -59,7 +59,7 @@ MovingColumn = tuple[Twist, Twist]
 @dataclass
 class ColumnForces:
     """
-    What one column of a Jacobian meets, at the origin of a body's frame.
+    The forces of one column of a Jacobian, at the origin of a body's frame.
 
     Attributes:
         rate: The wrench of its rate, (force, moment): projected on a column i it is C_ij.
@@ -109,7 +109,7 @@ class MovingInertia:
     flow: Matrix
 
     def forces(self, column: MovingColumn) -> ColumnForces:
-        """Return what a column meets."""
+        """Return the forces of a column."""
         (linear, angular), rate = column
         force, moment = self.rigid.momentum(*rate)
         trace = scale(self.flow[0][0] + self.flow[1][1] + self.flow[2][2], angular)
@@ -140,7 +140,7 @@ class MovingBody:
 
     Attributes:
         moving: Of the frame's twist.
-        modes: What each mode meets.
+        modes: The forces of each mode.
         modal: int phi_k . dJ_l/dt dm, indexed [k][l].
     """
 
@@ -170,7 +170,7 @@ class MovingBody:
 
     def add_child(self, place: Placement, child: MovingInertia, nodal: list[MovingColumn]) -> None:
         """
-        Add what a child carries.
+        Add a child with all it carries.
 
         Args:
             place: The child on this body.
@@ -200,7 +200,7 @@ class MovingBody:
 def _modes(
     state: DeflectedBody, modes: list, rates: list, twist: Twist
 ) -> tuple[list[ColumnForces], list[list[Scalar]]]:
-    """Return what the modes of a body meet of the body itself, and among each other."""
+    """Return the forces of a body's modes on the body itself, and those among each other."""
     (linear, omega), modal = twist, state.body.modal
     shapes = modal.axial
     e, growing = shapes.direction, amplitude_gradients(shapes, rates)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The robot as the algorithms see it: a tree of bodies, and what acts between them.
+The robot as the algorithms see it: a tree of bodies, and the forces between them.
 
 A body is where it hangs, its inertia, and the integrals of its modes. Links behind fixed joints
 are merged into the body that carries them. A fixed link on a bending cross-section stays a body of
@@ -117,8 +117,8 @@ class Body:
         mass: [kg].
         first_moment: int r dm [kg m].
         second_moment: int r r^T dm [kg m^2].
-        polar_inertia: Moment of inertia about the joint axis of what is otherwise counted with the
-            parent, as an axisymmetric body may be [kg m^2].
+        polar_inertia: Moment of inertia about the joint axis where all else of the body is counted
+            with the parent, as of an axisymmetric body [kg m^2].
         modal: Integrals of its modes.
         position_modes: Place of its first mode in q.
         velocity_modes: Place of its first mode in qd.
@@ -293,7 +293,7 @@ class Multibody:
         Whether accelerations can be found body by body.
 
         A coordinate that moves several bodies breaks the recursion. So do linearised deflections.
-        What a body does on its parent is a fraction then, which does not end with the degree that
-        the mass matrix ends with.
+        The action of a body on its parent is a fraction then, which does not end with the degree
+        of the mass matrix.
         """
         return not self.shares_coordinates and not self.linearised

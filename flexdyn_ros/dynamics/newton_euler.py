@@ -203,7 +203,7 @@ def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> 
 def _add_axisymmetric(
     place: Placement, carrier: BodyMotion, qd: list, qdd: list, loads: list[BodyWrench], tau: list
 ) -> None:
-    """Add the torque and the gyroscopic moment on the parent of what rotates about the joint."""
+    """Add the torque and the gyroscopic moment on the parent of the rotation about the joint."""
     joint, inertia = place.body.joint, place.body.polar_inertia
     axis = apply(place.body.rotation, joint.axis)
     momentum = inertia * axis_rates(joint, qd)[0]

@@ -240,7 +240,7 @@ def powers_inside(
         wrench: At the body's origin, in its axes.
 
     Yields:
-        What drives the axis, and the power for its unit velocity.
+        The drivers of the axis, and the power for its unit velocity.
     """
     place = places[index]
     while place.body.parent >= 0:

@@ -5,16 +5,16 @@ Reduced forms of the equations: linearised deflections, and the kinetic energy o
 **Linearised small deflections.** Let e count the modal coordinates delta of the links asked for,
 their rates and accelerations. Kinetic energy, the potential of gravity and the places of frames
 are expanded in e and cut off beyond e^2. Elastic energy, springs and losses stay whole. Lagrange's
-equations of what is left are linear in delta, delta' and delta'' in the rows of these modes. In
+equations of this expansion are linear in delta, delta' and delta'' in the rows of these modes. In
 the rows of all other coordinates they are of second order, and the motion of the joints stays as
 large as it is:
 
     L = L_0 + L_1 + L_2;    tau_joint = Q_0 + Q_1 + Q_2,    tau_mode = Q_0 + Q_1,
 
 Q_n the part of degree n of the exact generalised force. For d/dt dL/d(delta') - dL/d(delta) takes
-one degree off, and what belongs to a joint takes none. So the mass matrix keeps degree 2 between
-joints, degree 1 between a joint and a mode, degree 0 between modes. It is symmetric, forces are
-the derivatives of an energy, and M qdd + bias = tau holds exactly. To second order a bent beam is
+one degree off, and the same by a joint coordinate takes none. So the mass matrix keeps degree 2
+between joints, 1 between a joint and a mode, 0 between modes. It is symmetric, forces are the
+derivatives of an energy, and M qdd + bias = tau holds exactly. To second order a bent beam is
 drawn in along its axis, and its sections turn by 1 + [theta]x + [theta]x^2 / 2. Both are kept, as
 they must be for a consistent linearisation (Kane, Ryan and Banerjee, Dynamics of a cantilever beam
 attached to a moving base, 1987; Likins, Mathematical modeling of spinning elastic bodies for modal
@@ -91,7 +91,7 @@ def _counted(values: Sequence, places: set[int]) -> list:
 def _cut_off(
     value: Any, degree: int, modes: frozenset[int], over: tuple[int, ...], level: int = 0
 ) -> Any:
-    """Return nested results at e = 1, cut off beyond what their rows and columns keep."""
+    """Return nested results at e = 1, cut off beyond the degree their rows and columns keep."""
     if isinstance(value, (list, tuple)):
         return type(value)([
             _cut_off(item, degree - (level in over and k in modes), modes, over, level + 1)

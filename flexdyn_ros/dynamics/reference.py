@@ -105,7 +105,7 @@ class ReferenceBackend:
     def closed(
         self, name: str, vectors: Sequence[Any], settings: tuple, wrenches: Wrenches = ()
     ) -> None:
-        """Return None: what loops make a matter of rank is solved by `closed_chains`."""
+        """Return None: `closed_chains` solves problems whose rank depends on the loops."""
 
     def inverse_dynamics(
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()

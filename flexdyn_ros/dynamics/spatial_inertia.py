@@ -210,7 +210,7 @@ class FlexibleInertia:
         )
 
     def add_child(self, place: Placement, child: Inertia) -> None:
-        """Add what a child carries, given in the child's frame at its placement."""
+        """Add the inertia that a child carries, given in the child's frame at its placement."""
         inertia = child.rotated(place.rotation, place.rotate_tensor).shifted(place.position)
         node = place.node
         if node is None:

@@ -9,9 +9,9 @@ tables and references, and where a torque that is held changes. No step therefor
 knot.
 
 With loops the solver integrates dy/dt = f(P(y)), where P takes a state to the nearest closed one.
-f is the motion under the loops there. f is tangent to the closed states, so that what a step
-leaves of them stays as small as its error, without growing (E. Hairer, C. Lubich and G. Wanner,
-Geometric Numerical Integration, 2006, section IV.4). Samples and events are of P(y).
+f is the motion under the loops there. f is tangent to the closed states, so that the drift
+of a step from them stays as small as its error, without growing (E. Hairer, C. Lubich and
+G. Wanner, Geometric Numerical Integration, 2006, section IV.4). Samples and events are of P(y).
 
 The absolute tolerance of a velocity is that of its position times the coordinate's own angular
 frequency, sqrt(K_kk (M^-1)_kk), where that is above 1 rad/s. Otherwise a stiff mode that rests to
@@ -67,7 +67,7 @@ class Tolerances:
         events: Events,
     ) -> Tolerances:
         """
-        Return what `simulate` was called with, checked.
+        Return the checked arguments of `simulate`.
 
         Raises:
             ArgumentError: A number is not positive, or an event is no function.

@@ -59,7 +59,7 @@ class ConstrainedSpace:
 
         Args:
             inverse: See `inverse`.
-            matrix: What it is of, (nv, nv).
+            matrix: The matrix of that inverse, (nv, nv).
             v: Velocity that the impulse changes, (nv,).
             impulse: (nv,).
         """

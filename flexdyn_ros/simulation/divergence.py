@@ -65,7 +65,7 @@ class Diverged(Exception):
 
     Attributes:
         coordinate: The coordinate with the largest motion.
-        problem: What is wrong with it.
+        problem: Its fault, in words.
     """
 
     def __init__(self, coordinate: str, problem: str = NOT_FINITE):

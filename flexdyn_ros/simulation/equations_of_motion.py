@@ -114,7 +114,7 @@ class EquationsOfMotion:
         return self._evaluated(t, q, qd)
 
     def hold(self, t: float, q: np.ndarray, qd: np.ndarray) -> None:
-        """Evaluate a torque function and hold what it returns."""
+        """Evaluate a torque function and hold the result."""
         self.constant = self._evaluated(t, q, qd)
 
     def _evaluated(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

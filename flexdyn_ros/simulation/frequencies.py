@@ -2,7 +2,7 @@
 """
 Small vibrations about a configuration at rest: stiffness, damping, natural frequencies.
 
-Stiffness here is that of modes and springs (`elastic_vector`). What gravity adds to it is in
+Stiffness here is that of modes and springs (`elastic_vector`). The stiffness of gravity is in
 `linearisation/equilibrium.py`.
 """
 

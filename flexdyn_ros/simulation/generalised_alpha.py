@@ -68,7 +68,7 @@ class GeneralisedAlpha(DividedSteps):
             tau: Generalised forces there, (nv,).
 
         Raises:
-            Diverged: The motion has grown beyond what can be computed.
+            Diverged: The motion has grown beyond the computable range.
         """
         if not self._rate.size or _largest(tau - self._tau) > _SAME * _largest(tau):
             self._rate = self._mean = self._rates(t, q, qd, tau)

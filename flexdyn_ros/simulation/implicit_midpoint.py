@@ -256,7 +256,7 @@ class ImplicitMidpoint(DividedSteps):
         self, h: float, middle: np.ndarray, closed: np.ndarray, inverse: np.ndarray,
         end: np.ndarray, space: ConstrainedSpace,
     ) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return velocities after impulses, (nv,), these, (n,), and the size of what cancels."""
+        """Return velocities after impulses, (nv,), these, (n,), and the size of their terms."""
         rows = self.rows
         if not len(rows):
             return end, np.zeros(0), 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torques that a motion of the joints needs, by what its modes do: none, static, or vibrating."""
+"""Torques that a motion of the joints needs, with its modes absent, static, or vibrating."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class PassiveForces:
 
     def linearised(self, h: float, theta: np.ndarray, mobility: np.ndarray) -> np.ndarray:
         """
-        Return what stiffness, damping and gains add to the mass matrix of iterations, (nv, nv).
+        Return the share of stiffness, damping and gains in the iterations' mass matrix, (nv, nv).
 
         Args:
             h: Length of the step [s].

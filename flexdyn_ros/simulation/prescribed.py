@@ -18,7 +18,7 @@ BaseAcceleration = Union[None, ArrayLike, BaseFunction]
 
 class PrescribedBase:
     """
-    The given acceleration of a base, and what follows for the robot on it.
+    The given acceleration of a base, and its effect on the robot.
 
     Attributes:
         constant: The acceleration where it is no function, or None.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a method integrates beside a robot's state: integrals of a controller, work and losses.
+Quadratures beside a robot's state: integrals of a controller, work and losses.
 
 They are rows of the same state as q and qd, so that the method's own stages integrate them.
 """
@@ -36,7 +36,7 @@ class Quadratures:
             law: The torque, where it has integrals.
             balanced: Whether work and losses are known; they are not a number otherwise.
             wrenches: Constant wrenches on frames, which work too.
-            driven: Whether what moves a base or loops works too.
+            driven: Whether the forces that move a base or loops work too.
         """
         self._dyn, self._law, self.wrenches = dyn, law, wrenches
         self._balanced, self._driven = balanced, driven
@@ -56,7 +56,7 @@ class Quadratures:
 
     @property
     def work(self) -> float:
-        """Work of the generalised forces, of wrenches and of what moves a base or loops [J]."""
+        """Work of generalised forces, of wrenches and of forces that move a base or loops [J]."""
         return float(self.value[-2])
 
     @property
@@ -76,8 +76,8 @@ class Quadratures:
             q: Configuration, (nq,).
             qd: Velocity, (nv,).
             tau: Generalised forces, (nv,).
-            qdd: Accelerations, (nv,), from which follows what a base or loops are moved by; None
-                to leave that out.
+            qdd: Accelerations, (nv,), from which follow the forces that move a base or loops; None
+                to leave those out.
 
         Raises:
             ArithmeticError: The power is beyond floating-point numbers.

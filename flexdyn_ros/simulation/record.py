@@ -37,9 +37,9 @@ class Trajectory:
         energy: Kinetic plus potential energy, (T,) [J].
         kinetic: Kinetic energy, (T,) [J].
         potential: Energy of gravity (zero at the root frame's origin) and of deflection, (T,) [J].
-        work: Work of tau, of wrenches and of what moves a prescribed base or loops since the
-            start, (T,) [J]. It is integrated by the method's stages; for quasi-static modes it is
-            not a number.
+        work: Work of tau, of wrenches and of the forces that move a prescribed base or loops
+            since the start, (T,) [J]. It is integrated by the method's stages; for quasi-static
+            modes it is not a number.
         dissipated: Energy that friction and damping took since the start, (T,) [J], likewise.
         tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m, rad]. Each is the sum
             of a family's modal coordinates, as each of them has unit deflection at the tip. Of
@@ -137,7 +137,7 @@ class Trajectory:
 
     @property
     def columns(self) -> Names:
-        """Headings of the CSV file: what, whose and in which unit."""
+        """Headings of the CSV file: quantity, name and unit."""
         return (
             't [s]',
             *(f'q {n} [{u}]' for n, u in zip(self.names, self.units)),

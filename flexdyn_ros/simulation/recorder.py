@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What keeps the samples of a run."""
+"""The store of the samples of a run."""
 
 from __future__ import annotations
 

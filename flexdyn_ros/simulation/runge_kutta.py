@@ -11,7 +11,7 @@ import numpy as np
 
 
 class IntegrableMotion(Protocol):
-    """What moves by a method: `EquationsOfMotion`, or a simulation with rules of its own."""
+    """A motion integrated by a method: `EquationsOfMotion`, or one with rules of its own."""
 
     @property
     def map(self) -> ConfigurationMap:
@@ -33,7 +33,7 @@ class IntegrableMotion(Protocol):
 
 
 class Integrals(Protocol):
-    """What is integrated beside a motion: `Quadratures`, or some that follow another law."""
+    """Quantities integrated beside a motion: `Quadratures`, or some of another law."""
 
     value: np.ndarray
 
@@ -62,7 +62,7 @@ class RungeKutta:
         Args:
             equations: The robot's equations of motion.
             tableau: The method.
-            quadratures: What is integrated beside the motion.
+            quadratures: The integrals beside the motion.
         """
         self._equations, self._tableau = equations, tableau
         self._quadratures = quadratures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs of all methods have in common: their times, and the record of their states."""
+"""The common part of runs of all methods: their times, and the record of their states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SampledRun(ABC):
         times: tuple[int, float, float], hold: int,
     ):
         """
-        Take what a run consists of.
+        Take the parts of a run.
 
         Args:
             equations: The equations of motion.

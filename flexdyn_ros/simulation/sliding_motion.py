@@ -3,7 +3,7 @@
 Motion between friction events: explicit steps, in which each joint slides one way or sticks.
 
 Between events dry friction is a smooth force, -L_j(v_j) sign(v_j) of the joints that slide, and
-those that stick do not move. What is left is resolved by an explicit method of fourth order where
+those that stick do not move. The rest is resolved by an explicit method of fourth order where
 springs, damping and gains are slow against the step. A step in which a joint would change its
 direction, break away or meet a stop raises `FrictionEvent`; the implicit method does it.
 """

@@ -112,7 +112,7 @@ def _find(dyn: Any, q: np.ndarray, tableau: Tableau) -> Optional[StepLimit]:
 
 
 def _cause(dyn: Any, coordinate: str, frequency: Optional[float]) -> str:
-    """Return what acts on a coordinate, from its name and the robot's data."""
+    """Return the spring, damping or friction that acts on a coordinate, from the robot's data."""
     robot = dyn.robot
     joint, elastic = coordinate.removesuffix('/elastic'), coordinate.endswith('/elastic')
     if frequency is not None:

@@ -30,8 +30,8 @@ class StateJacobian:
         """
         Return the derivatives of (dq/dt, qdd, rates of the integrals), (n, n).
 
-        The quadratures of the equations have the values of the state. What the power of wrenches
-        owes to a change of configuration is left out: it acts back on nothing.
+        The quadratures of the equations have the values of the state. The derivative of the
+        power of wrenches by the configuration is left out: it acts back on nothing.
 
         Args:
             t: Time [s].

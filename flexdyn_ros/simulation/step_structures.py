@@ -150,7 +150,7 @@ def compiled_loop(size: int) -> Optional[tuple[Any, int]]:
         size: Most rows and columns of constraint Jacobians.
 
     Returns:
-        The function, and the bytes of what loops leave of motions, see `spaces.h`.
+        The function, and the bytes of the spaces that loops leave of motions, see `spaces.h`.
     """
     try:
         compiler = find_compiler()

@@ -27,7 +27,7 @@ def settled(moved: float, before: float, scale: float, cancelled: float = 0.0) -
         moved: Largest change of a velocity in the last iteration.
         before: The same in the one before.
         scale: Size of the velocities.
-        cancelled: Size of what cancels in them.
+        cancelled: Size of the terms that cancel in them.
     """
     least = max(CONVERGED * scale, NOISE * cancelled)
     return moved <= least or (moved <= ROUNDING * scale and moved >= before)

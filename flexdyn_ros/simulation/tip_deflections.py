@@ -29,7 +29,7 @@ def tip_deflections(dyn: Dynamics, q: np.ndarray) -> tuple[Names, Names, np.ndar
     The modes' shapes at the tip, mostly one, times their coordinates sum up to it.
 
     Args:
-        dyn: The dynamics, which also keys what is found once a robot.
+        dyn: The dynamics, which also keys the shapes found once a robot.
         q: Configurations, (T, nq).
 
     Returns:
@@ -68,7 +68,7 @@ def _family_tips(robot: Robot) -> tuple[Names, Names, np.ndarray]:
 
 
 def _segment_tips(robot: Robot, q: np.ndarray) -> tuple[Names, Names, np.ndarray]:
-    """Return what `tip_deflections` does, of links in segments, exact for any angles."""
+    """Return names, units and tip deflections of links in segments, exact for any angles."""
     names: list[str] = []
     units: list[str] = []
     columns: list[np.ndarray] = []

@@ -148,7 +148,7 @@ class TorqueLaw:
         Return the forces on the coordinates that follow, (n,).
 
         Args:
-            force: What the gains ask for, (n,).
+            force: Forces of the gains, (n,).
             wanted: Position, velocity and acceleration of the reference, (n,) each.
             q: Configuration, (nq,).
             qd: Velocity, (nv,).

@@ -44,7 +44,8 @@ def analyse(
     Returns:
         "coordinates", one record a modal coordinate. "locked" and "free", one a natural mode with
         joints held and free; unstable ones have a growth rate [1/s]. "joint_inertia", M_jj by
-        joint [kg m^2 | kg], and what is left out.
+        joint [kg m^2 | kg]. "geometric_stiffening", the links that have it, and
+        "gravity_stiffness_included".
 
     Raises:
         SingularMassMatrix: Some motion meets no inertia, so that it has no frequency.
@@ -93,7 +94,7 @@ def allowed_motions(
     dyn: Dynamics, q: np.ndarray
 ) -> tuple[slice, Optional[np.ndarray], Optional[np.ndarray]]:
     """
-    Return what moves with joints held, and the motions that loops leave, held and free.
+    Return the coordinates free with joints held, and motions that loops leave, held and free.
 
     Without loops these are the modes and no restriction. With loops the actuated joints are held
     and the passive ones follow: motions are columns over the coordinates.

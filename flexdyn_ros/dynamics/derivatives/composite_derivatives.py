@@ -81,7 +81,7 @@ class CompositeDerivatives(CompositeResponses):
             self._enter_inward(index, kind, x, self.carry(index, response))
 
     def _enter_axis_rotation(self, index: int, x: int, along: CalculusDirection) -> None:
-        """Add what a wrench does on axes that turn with their own joint, as planar ones do."""
+        """Add the power of a wrench on axes that turn with their own joint, as planar ones do."""
         place = self.places[index]
         for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
             slopes = slope(linear or ZERO, along), slope(angular or ZERO, along)
@@ -134,7 +134,7 @@ class CompositeDerivatives(CompositeResponses):
             self._add(kind, place.body.velocity_modes + mode, x, force)
 
     def _rows(self, index: int) -> None:
-        """Enter how the forces on one body change with what is further inward."""
+        """Enter the derivatives of the forces on one body by coordinates further inward."""
         for i, row in self._body_rows(index):
             at = index
             while self._tree.bodies[at].parent >= 0:

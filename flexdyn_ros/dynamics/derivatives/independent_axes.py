@@ -2,8 +2,8 @@
 """
 Independent axes: a tree of bodies whose joint axes each have a coordinate of their own.
 
-Mimic joints and elastic joints drive axes by sums of coordinates, some of them shared. What is
-found axis by axis goes back to the robot's coordinates through their multipliers. The axes are
+Mimic joints and elastic joints drive axes by sums of coordinates, some of them shared.
+Results axis by axis go back to the robot's coordinates through their multipliers. The axes are
 variables of a calculus, which differentiates scalars of one kind.
 """
 
@@ -49,7 +49,7 @@ class Calculus(Protocol):
 @dataclass
 class IndependentAxes:
     """
-    The tree, its coordinates, and what drives them.
+    The tree, its coordinates, and the robot's that drive them.
 
     Attributes:
         tree: The bodies; springs, losses and rotors are left out.

@@ -12,7 +12,7 @@ its axes.
 A set of bodies responds to dw, at given db and da, with the Coriolis accelerations 2 dw x r' of
 its points. The force is dw x 2 s' with s' = int r' dm. The moment is D dw with D = 2 (tr C - C), C
 = int r' r^T dm. Both hold for any motion inside the set. Seen from another frame, s' and D change
-by what carries them along.
+by the rotation, the velocity and the place of their own.
 """
 
 from __future__ import annotations

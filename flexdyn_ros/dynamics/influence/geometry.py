@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The geometry of the method of kinematic influence: what each coordinate moves, and from where.
+The geometry of the method of kinematic influence: places of bodies, influence of coordinates.
 
 All vectors are in root axes (Graves, Dynamical Modeling of Serial Manipulators with Flexible Links
 and Joints Using the Method of Kinematic Influence, eqs. 1 to 12). A coordinate influences every
@@ -45,7 +45,7 @@ Columns = dict[int, tuple[Vector, Vector]]
 
 class Influence(NamedTuple):
     """
-    How a coordinate moves what is outside the place where it acts.
+    The influence of a coordinate on all bodies outside the place where it acts.
 
     Attributes:
         coordinate: Its place in qd.
@@ -83,14 +83,14 @@ class Step(NamedTuple):
 @dataclass
 class LinkPlace:
     """
-    Where a body is, and by what it is moved.
+    The place of a body, and the influences that move it.
 
     Attributes:
         body: The body.
         rotation: Its axes in the root's.
         origin: Its origin [m].
         steps: From its parent's origin to its own.
-        arm: What is left to its origin after the last step [m].
+        arm: From the end of the last step to its origin [m].
         influences: Of all coordinates that move its frame.
     """
 
@@ -117,7 +117,7 @@ class LinkPlace:
 
 def link_places(tree: Multibody, q: list, qd: Optional[list] = None) -> list[LinkPlace]:
     """
-    Return where each body is, and by what it is moved.
+    Return the place of each body, and the influences that move it.
 
     Args:
         tree: The bodies; no cross-section may turn by King's first-order rotation.
@@ -142,7 +142,7 @@ def link_places(tree: Multibody, q: list, qd: Optional[list] = None) -> list[Lin
 def place_on_section(
     place: LinkPlace, node: BodyNode, offset: Vector, q: list, qd: Optional[list]
 ) -> LinkPlace:
-    """Return the place of what rides on a body's cross-section, `offset` beside its node."""
+    """Return the place of a point on a body's cross-section, `offset` beside its node."""
     path = _Outward(place, q, qd)
     path.to_node(node)
     path.go(offset)
@@ -257,5 +257,5 @@ class _Outward:
 
 
 def _driven(terms: Sequence[AxisTerm], axis: Vector) -> list[tuple[int, Vector]]:
-    """Return the coordinates that drive an axis, each with what it makes of it."""
+    """Return the coordinates that drive an axis, each with the axis for its unit rate."""
     return [(term.velocity_index, scale(term.multiplier, axis)) for term in terms]

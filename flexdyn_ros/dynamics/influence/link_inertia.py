@@ -178,7 +178,7 @@ class LinkInertia:
         )
 
     def momentum(self, linear: Vector, angular: Vector) -> BodyWrench:
-        """Return what a twist of the frame gives to the frame and to the modes."""
+        """Return the momenta of frame and modes from a twist of the frame."""
         return BodyWrench(
             add(scale(self.mass, linear), cross(angular, self.first)),
             add(cross(self.first, linear), apply(self.inertia, angular)),
@@ -189,7 +189,7 @@ class LinkInertia:
         )
 
     def modal_momentum(self, rates: Sequence[Scalar]) -> BodyWrench:
-        """Return what rates of the modes give to the frame and to the modes."""
+        """Return the momenta of frame and modes from rates of the modes."""
         return BodyWrench(
             combine(rates, self.modal_first),
             combine(rates, self.modal_angular),
@@ -197,7 +197,7 @@ class LinkInertia:
         )
 
     def weight(self, gravity: Vector) -> BodyWrench:
-        """Return what holds the link against gravity."""
+        """Return the forces that hold the link against gravity."""
         return self.momentum(scale(-1.0, gravity), ZERO)
 
 

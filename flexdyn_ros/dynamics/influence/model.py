@@ -7,7 +7,7 @@ springs, losses and outside wrenches stay exact.
 
 - "undeformed_inertia", eq. 25: "variations due to the flexibility" of a link's own inertia are
   left out. In every integral over a link, of the mass matrix and of the nonlinear loads, each mass
-  element counts at its undeformed place. What the link carries still hangs on its deflected ends.
+  element counts at its undeformed place. Bodies on the link still hang on its deflected ends.
 - "lumped_mass", the equation after (27). Nonlinear loads are those of one rigid body for each
   link, with the link's mass and its inertia about the undeformed centre of mass. The body rides
   on the cross-section there.
@@ -112,7 +112,7 @@ class InfluenceModel:
         tree: The bodies.
         fields: The fields of each body.
         approximations: Which ones are made.
-        lumps: For each body what stands for it where masses are lumped, or None.
+        lumps: For each body its substitute where masses are lumped, or None.
     """
 
     tree: Multibody
