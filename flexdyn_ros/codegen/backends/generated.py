@@ -165,7 +165,7 @@ class GeneratedBackend:
         return self._found('native', request, places, 'auto')[0]
 
     def _found(self, what: str, request: Request, places: Places, method: str) -> Any:
-        """Return the executor's result for a function, and its variant; each None if there is none."""
+        """Return the executor's result for a function, and its variant, or None for either."""
         key = (what, request, places, method)
         if key not in self._made and self._is_generated(request):
             variant = self._variants.variant(request, places, method)
