@@ -272,6 +272,6 @@ def _price(pair: TermPair) -> tuple[int, int]:
 
 
 def _alone(pair: TermPair, multiple: Multiple) -> int:
-    """Return the operations that a pair of terms saves in one place only."""
+    """Return the savings of a pair of terms that is in one place only."""
     first, second = _price(pair)
     return max(multiple.savings[0] - first, multiple.savings[1] - second)
