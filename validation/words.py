@@ -89,7 +89,7 @@ def paragraph(text: str, indent: str = '') -> str:
     Return text in lines of at most 99 columns.
 
     Args:
-        text: The text; no line breaks in code, nor at a mark that Markdown takes for a list.
+        text: The text; it is broken neither in code nor at a mark that Markdown takes for a list.
         indent: Start of the lines from the second on.
     """
     kept = re.sub(r'`[^`]*`', lambda code: code.group().replace(' ', '\0'), ' '.join(text.split()))

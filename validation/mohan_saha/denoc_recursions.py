@@ -67,7 +67,7 @@ def bias(moving: Moving, gravity: np.ndarray, with_gamma: bool = True) -> np.nda
 @dataclass
 class BlockFactors:
     """
-    The factors from eliminating the links from the tip on (eqs. 34 to 38, corrected).
+    The block factors of the elimination of links from the tip on (eqs. 34 to 38, corrected).
 
     Attributes:
         pivots: Ihat_i, the diagonal blocks of D.
