@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Draw docs/architecture.svg: folders and modules of the package, and what they import.
+Draw docs/architecture.svg: folders and modules of the package, and their imports.
 
 A part stands above all that it imports. An arrow that others imply is left out.
 """
@@ -41,7 +41,7 @@ def imports() -> dict[str, set[str]]:
 
 
 def levels(graph: dict[str, set[str]]) -> dict[str, int]:
-    """Return the row of each part, from 0 for what imports nothing."""
+    """Return the row of each part, from 0 for parts without imports."""
     found: dict[str, int] = {}
 
     def level(part: str) -> int:

@@ -29,7 +29,7 @@ KP, KD = (6e3, 6e3, 4e3, 500.0, 500.0, 500.0), (400.0, 400.0, 200.0, 20.0, 20.0,
 
 
 def ur5e() -> Scene:
-    """Return what the UR5e looks like, with its payload and the meshes of its vendor."""
+    """Return the scene of the UR5e, with its payload and the meshes of its vendor."""
     path = Path(airo_models.get_urdf_path('ur5e'))
     robot = fd.load_robot(path.read_text('utf-8').replace('drake:', ''), base_dir=path.parent,
                           extension=URDF / 'ur5e_extension.flexdyn.xml')
@@ -46,7 +46,7 @@ def swing_page(scene: Scene, folder: Path) -> Path:
 
 
 def shot(page, colours: int = 128) -> Image.Image:
-    """Return what a page shows, at most WIDTH wide, in few colours that cover all it has."""
+    """Return the picture of a page, at most WIDTH wide, in few colours that cover all it has."""
     image = Image.open(BytesIO(page.screenshot())).convert('RGB')
     image.thumbnail((WIDTH, WIDTH))
     return image.quantize(

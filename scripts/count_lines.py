@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Print the lines of code of what setup.py installs, by folder.
+Print the lines of code that setup.py installs, by folder.
 
 A line of code holds at least one token that is no comment and no docstring; blank lines hold
 none. C files and headers are counted without blank lines and comments.
@@ -54,7 +54,7 @@ def counts() -> dict[str, int]:
 
 
 def main() -> int:
-    """Print the table; with a folder, only what is below it."""
+    """Print the table; with a folder, only the files below it."""
     below = sys.argv[1] if len(sys.argv) > 1 else ''
     chosen = {name: lines for name, lines in counts().items() if name.startswith(below)}
     for name, lines in sorted(chosen.items()):

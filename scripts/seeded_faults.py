@@ -3,7 +3,7 @@
 Apply the seeded faults of test/faults/faults.yaml one by one; each must fail its tests.
 
 A fault is one line of that file: the file, a text that occurs once in it, its replacement, and the
-test file (or test) that must fail without what is marked slow. Faults are applied to copies of
+test file (or test) that must fail without the tests marked slow. Faults are applied to copies of
 the repository. The exit code is 1 where a fault survives, where its text is missing, or where its
 tests cannot run.
 """
@@ -56,7 +56,7 @@ def read_faults() -> list[Fault]:
 
 
 def failure_of(fault: Fault, copy: Path) -> str:
-    """Return what is wrong with the tests that should catch a fault; '' where they fail."""
+    """Return the defect of the tests that should catch a fault; '' where they fail."""
     path = copy / fault.file
     original = path.read_text(encoding='utf-8')
     path.write_text(original.replace(fault.text, fault.replacement), encoding='utf-8')

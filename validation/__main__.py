@@ -136,7 +136,7 @@ def _list(known: Sequence[Case], as_json: bool) -> int:
 
 
 def _text(outcome: Outcome, short: bool) -> str:
-    """Return what is printed of a case: a line, or its rows; always those that miss."""
+    """Return the printed text of a case: a line, or its rows; always those that miss."""
     counts = ', '.join(f'{n} {verdict}' for verdict, n in outcome.verdicts.items() if n)
     colour = 'red' if outcome.failed else 'green'
     head = f'{paint(outcome.name, "bold")} {outcome.seconds:.1f} s: '
@@ -202,7 +202,7 @@ def _plain(value: Any) -> Any:
 
 
 class _Progress:
-    """A line on stderr of what is running; a new one now and then where none can be redrawn."""
+    """A line on stderr of the running cases; a new one now and then where none can be redrawn."""
 
     def __init__(self, total: int):
         self.total = total
@@ -212,7 +212,7 @@ class _Progress:
         self._drawn = False
 
     def show(self, fractions: dict[str, float]) -> None:
-        """Show how many cases are done and what is running."""
+        """Show the number of finished cases and the running ones."""
         now = time.monotonic()
         if now < self._next or not fractions:
             return
@@ -225,7 +225,7 @@ class _Progress:
         self._drawn = redrawn
 
     def clear(self) -> None:
-        """Leave the line free for what is printed next."""
+        """Clear the line for the next output."""
         if self._drawn:
             print('\r\033[K', end='', file=sys.stderr, flush=True)
             self._drawn = False

@@ -44,7 +44,7 @@ Draw = Callable[[Path], Sequence['Picture']]
 @dataclass(frozen=True)
 class Verdict:
     """
-    Whether a statement holds, and what it was judged by.
+    Whether a statement holds, and the numbers that decide it.
 
     Attributes:
         holds: The answer.
@@ -61,7 +61,7 @@ class NotRun:
     A result that is not there, since something is not installed.
 
     Attributes:
-        needs: What is missing, and how to get it: `exudyn (pip install exudyn)`.
+        needs: The missing module, and how to get it: `exudyn (pip install exudyn)`.
     """
 
     needs: str
@@ -74,7 +74,7 @@ class Picture:
 
     Attributes:
         file: Its name in the folder that it was drawn into.
-        caption: What it shows.
+        caption: Its description.
     """
 
     file: str
@@ -84,10 +84,10 @@ class Picture:
 @dataclass(frozen=True)
 class Row:
     """
-    One quantity: what is expected, what we find, and the verdict.
+    One quantity: the expected value, ours, and the verdict.
 
     Attributes:
-        quantity: What is compared.
+        quantity: The compared quantity.
         expected: A number, an array of numbers, or a statement.
         ours: The same from this package; a Verdict on a statement; NotRun.
         unit: Unit of both.
@@ -95,12 +95,12 @@ class Row:
         relative: Whether tolerance and difference are fractions of each expected number.
         of_largest: Why they are fractions of the largest expected number instead, if they are.
         kind: A key of KINDS.
-        relation: What ours is to be against the expected: equal, at most or at least.
+        relation: Required relation of ours to the expected: equal, at most or at least.
         place: Where in the source it stands.
-        note: What a reader should know.
+        note: Remark for the reader.
         expected_miss: Why the row does not come out, and which side is wrong; empty where it does.
         shown: How the expected number is printed, where not as the file gives it.
-        instead: What ours is where it should miss.
+        instead: The value of ours where it should miss.
         instead_within: How near ours is to that; a thousandth of its largest entry if None.
     """
 
@@ -182,7 +182,7 @@ class Row:
         return MET if met else MISSED
 
     def _as_explained(self) -> bool:
-        """Return whether ours is what the explanation makes of it."""
+        """Return whether ours agrees with the value of the explanation."""
         off = np.abs(np.asarray(self.ours, dtype=float) - np.asarray(self.instead, dtype=float))
         within = self.instead_within
         if within is None:
@@ -212,8 +212,8 @@ class Case:
     One case.
 
     Attributes:
-        name: What it is run by.
-        title: What it is about.
+        name: Its name on the command line.
+        title: Its subject.
         source: Where it comes from.
         run: Computes the rows; it is handed a function that takes the fraction done.
         cost: `quick` (under 3 s) or `slow`.

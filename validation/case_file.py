@@ -4,11 +4,11 @@ The project's own file of cases: one YAML a source, in the folder `cases`.
 
     heading: Authors and year       # of the page's section
     publication: Authors, title, year
-    rests_on: What the rows of this source are compared with
-    about: What is worth knowing of the source; shown above its table
+    rests_on: Basis of comparison of the rows of this source
+    about: Remarks on the source; shown above its table
     cases:
       a_name:                       # the name for `python -m validation`
-        title: What it is about
+        title: Subject of the case
         place: Place in the source
         cost: quick                 # or slow
         needs: [exudyn]             # modules without which nothing of it runs
@@ -25,7 +25,7 @@ The project's own file of cases: one YAML a source, in the folder `cases`.
             kind: printed           # see KINDS in case.py
             relation: at most       # or at least; equal unless given
             place: table 4.9
-            note: What a reader should know
+            note: Remark for the reader
             expected_miss: Why it does not come out, and which side is wrong
             instead: 0.01702        # ours, where it should miss
             instead_within: 1.0e-8  # how near; 1e-3 of the largest number unless given

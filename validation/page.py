@@ -63,7 +63,7 @@ def page(outcomes: Sequence[Outcome], cases: Sequence[Case], pictures: str) -> s
     Return the page's text.
 
     Args:
-        outcomes: What came of the cases.
+        outcomes: Results of the cases.
         cases: All cases, in the order of the page.
         pictures: Folder of the pictures, as the page names it.
     """
@@ -108,7 +108,7 @@ def _machine() -> str:
 
 
 def _rests_on() -> str:
-    """Return what the rows of each source rest on."""
+    """Return the table of the basis of each source's rows."""
     lines = ['## What the rows rest on', '', '| source | its rows rest on |', '|---|---|']
     for content in sources().values():
         lines.append(_cells(_heading(content), content['rests_on']))

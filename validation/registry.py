@@ -2,9 +2,9 @@
 """
 Which code computes which case.
 
-A module of cases has a table CODE from the cases' names to what computes them; what it is about
-and the numbers stand in the file of cases (case_file.py). A name without code, and code without
-an entry, is an error.
+A module of cases has a table CODE from the cases' names to the code that computes them. The
+subject of a case and its numbers stand in the file of cases (case_file.py). A name without code,
+and code without an entry, is an error.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MODULES = (
 @dataclass(frozen=True)
 class Code:
     """
-    What computes a case.
+    The code of a case.
 
     Attributes:
         run: Computes the rows; it is handed a function that takes the fraction done.

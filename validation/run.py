@@ -37,14 +37,14 @@ _REPORT_STEP = 0.01  # of a case, between reports from another process
 @dataclass(frozen=True)
 class Outcome:
     """
-    What came of a case.
+    The result of a case.
 
     Attributes:
         name: The case.
         rows: Its rows; none where it broke.
-        pictures: What it drew.
+        pictures: The pictures that it drew.
         seconds: How long it took.
-        error: What broke, with the way there; empty where nothing did.
+        error: The traceback where it broke; else empty.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Outcome:
 
 
 def needed(module: str) -> NotRun:
-    """Return the result of what cannot run without a module."""
+    """Return the result of a part that cannot run without a module."""
     return NotRun(f'{module} (pip install {PIP_NAMES.get(module, module)})')
 
 
@@ -114,7 +114,7 @@ def run_cases(
     running: Callable[[dict[str, float]], None] = lambda fractions: None,
 ) -> Iterator[Outcome]:
     """
-    Run cases; yield what came of each as it ends.
+    Run cases; yield the outcome of each as it ends.
 
     Args:
         chosen: The cases.
@@ -150,7 +150,7 @@ def run_cases(
 
 
 def _outcome(future: Future, name: str) -> Outcome:
-    """Return what came of a case, also where its process died."""
+    """Return the outcome of a case, also where its process died."""
     try:
         return future.result()
     except Exception:

@@ -5,8 +5,8 @@ Traced algorithms run on numbers of any precision: float, numpy.float32, numpy.l
 A program is written out as straight-line Python, one statement an operation, in the order in
 which the algorithm takes them, without any rewriting. Every number of the model is converted
 once to the wanted kind, and so are the arguments: no intermediate has another precision, on any
-version of numpy. What depends on the model alone (a product of two of its numbers) is formed
-in double precision before.
+version of numpy. A value that depends on the model alone (a product of two of its numbers) is
+formed in double precision before.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def on_numbers(outputs: Sequence[Expression], symbols: Sequence[str], number: Nu
     Args:
         outputs: The expressions, all of one graph.
         symbols: Names of the symbols, in the order of the function's arguments.
-        number: What makes a number of the wanted kind out of a float: float or a numpy type.
+        number: Makes a number of the wanted kind out of a float: float or a numpy type.
             The arguments of the function must be of that kind already.
 
     Raises:

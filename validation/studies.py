@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several cases compute: shapes, frequencies, static deflections, runs, plots alike."""
+"""Computations that several cases share: shapes, frequencies, static deflections, runs, plots."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _NOISE = 1e-14  # of the largest
 
 
 def expected_text(row: Row) -> str:
-    """Return what a row expects, with its unit."""
+    """Return the expected value of a row, with its unit."""
     if isinstance(row.expected, str):
         return row.expected
     text = row.shown or numbers_text(row.expected)
@@ -34,7 +34,7 @@ def ours_text(row: Row) -> str:
 
 
 def difference_text(row: Row) -> str:
-    """Return a row's difference and what is allowed."""
+    """Return a row's difference and the allowed one."""
     difference = row.difference
     if difference is None:
         return ''
@@ -45,14 +45,14 @@ def difference_text(row: Row) -> str:
 
 
 def verdict_text(row: Row) -> str:
-    """Return a row's verdict, with what it needs where it did not run."""
+    """Return a row's verdict, with the missing module where it did not run."""
     if row.verdict == NOT_RUN and isinstance(row.ours, NotRun):
         return f'not run: needs {row.ours.needs}'
     return row.verdict
 
 
 def note_text(row: Row) -> str:
-    """Return what there is to know of a row: why it misses, its scale, and its note."""
+    """Return the remarks on a row: why it misses, its scale, and its note."""
     return ' '.join(text for text in (row.expected_miss, row.of_largest, row.note) if text)
 
 
@@ -89,7 +89,7 @@ def paragraph(text: str, indent: str = '') -> str:
     Return text in lines of at most 99 columns.
 
     Args:
-        text: The text; code and what Markdown takes for a list at the start of a line stay whole.
+        text: The text; it is broken neither in code nor at a mark that Markdown takes for a list.
         indent: Start of the lines from the second on.
     """
     kept = re.sub(r'`[^`]*`', lambda code: code.group().replace(' ', '\0'), ' '.join(text.split()))

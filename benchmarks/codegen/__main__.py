@@ -3,7 +3,7 @@
 Command: python -m benchmarks.codegen.
 
 Measures the compiled backend from Python against Pinocchio's Python calls in the same run, prints
-each result beside what is required, and writes docs/benchmarks.md. `--quick` leaves long chains
+each result beside its requirement, and writes docs/benchmarks.md. `--quick` leaves long chains
 out and takes fewer rounds; `--print` writes nothing.
 """
 

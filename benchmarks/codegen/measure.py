@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times and ratios: both sides in turns, so that what else the machine does meets both."""
+"""Times and ratios: both sides in turns, so that any other load of the machine meets both."""
 
 from __future__ import annotations
 

@@ -36,15 +36,15 @@ class Line:
     A result.
 
     Attributes:
-        name: What was measured.
+        name: The measured quantity.
         ours: Our time [s].
         least: Our shortest time [s].
         ratio: Their time over ours, or how time grew.
         spread: The middle half of the ratios.
-        peer: What it is compared with.
+        peer: The other side of the comparison.
         theirs: Their time [s].
         met: Whether it is as required; None where nothing is.
-        wanted: What is required.
+        wanted: The requirement.
     """
 
     name: str

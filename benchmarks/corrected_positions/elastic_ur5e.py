@@ -147,7 +147,7 @@ def polynomial(points: TrajectoryPoints) -> BPoly:
 
 
 def motor_points(motion: CorrectedMotion) -> TrajectoryPoints:
-    """Return what the motors are commanded."""
+    """Return the points that the motors are commanded."""
     return TrajectoryPoints(motion.t, motion.positions, motion.velocities, motion.accelerations)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page on derivatives: what they are, how they are found, what they cost."""
+"""The page on derivatives: their definition, their computation and their cost."""
 
 from __future__ import annotations
 

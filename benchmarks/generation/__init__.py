@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/generation.md: an example through every pass, and what each pass is worth."""
+"""Writes docs/generation.md: an example through every pass, and the worth of each pass."""

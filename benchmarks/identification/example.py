@@ -6,7 +6,7 @@ It draws docs/identification.png beside it.
 
 A simulated cobot7 follows a motion from `excite`. Its inertias, friction and rotors differ from
 its description, its drives lag by 4 ms, encoders are quantised and torques are noisy. The picture
-shows torques of another motion, and what both models leave of them.
+shows torques of another motion, and the residuals of both models.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def recorded(robot: Robot, motion: Excitation, random: np.random.Generator) -> M
 
 
 def picture(found: Identification, motion: Motion) -> Figure:
-    """Draw for three joints what is left of measured torques without predicted ones."""
+    """Draw the differences of measured and predicted torques for three joints."""
     figure = Figure(figsize=(9, 6), layout='constrained')
     described = replace(found, values=found.model.values).torque(motion)
     identified = found.torque(motion)

@@ -74,7 +74,7 @@ def page() -> str:
 
 
 def _cell(error: Optional[float]) -> str:
-    """Return an error as text; what machines round differently is not printed."""
+    """Return an error as text; digits that machines round differently are not printed."""
     if error is None:
         return ''
     return '< 1e-9' if error < 1e-9 else f'{error:.1e}'

@@ -5,7 +5,7 @@ Command: scripts/env.sh python -m benchmarks.node_rate.against_copy [--seconds S
 Runs inverse_dynamics_node and a node that only copies states (`copy_node.py`) in turn, at 1 kHz,
 at real-time priority (needs the right to it). Seven joints, four modes, torque_model
 flexible_hybrid; markers beside it, a service call every 100 ms, and half way a parameter that
-needs new code. Prints what was not answered, how late answers came, and processor time, and ends
+needs new code. Prints the unanswered part, the delays of answers, and processor time, and ends
 with code 1 where the inverse dynamics exceed the bars below.
 """
 
@@ -41,7 +41,7 @@ MORE_UNANSWERED, MORE_DELAY, MOST_TIME = 1e-3, 3e-4, 2.0 / 3.0
 
 
 class Measurement(NamedTuple):
-    """What one run measured: unanswered part, delays [s], part of a core."""
+    """Measurements of one run: unanswered part, delays [s], part of a core."""
 
     unanswered: float
     median: float

@@ -2,7 +2,7 @@
 """
 Command: python -m benchmarks.simulation.
 
-Measures simulated motions on the backend "c", prints each result beside what is required, and
+Measures simulated motions on the backend "c", prints each result beside its requirement, and
 writes docs/simulation_speed.md. Other codes take part where they are installed. `--quick` takes
 fewer rounds and shorter runs; `--print` writes nothing.
 """
@@ -110,7 +110,7 @@ def rubbing(rounds: int) -> Line:
 def mujoco_second(
     robot: Robot, path: Path, arguments: dict[str, str]
 ) -> Callable[[], object]:
-    """Return what moves the same arm by MuJoCo, under the same levels of friction."""
+    """Return a function that moves the same arm by MuJoCo, under the same levels of friction."""
     import mujoco
     import xacro
 

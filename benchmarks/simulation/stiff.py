@@ -132,7 +132,7 @@ def rigid_arm() -> Problem:
 
 
 def stiff(rounds: int) -> list[Line]:
-    """Return what an error of 1e-4 rad costs: evaluations, and time of the compiled method."""
+    """Return the cost of an error of 1e-4 rad: evaluations, and time of the compiled method."""
     problem = beam()
     limit = step_limit(problem.dyn, problem.q)
     explicit = {'method': 'rk4', 'dt': _SAMPLE / np.ceil(_SAMPLE / limit)}

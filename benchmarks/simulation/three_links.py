@@ -37,7 +37,7 @@ class Scheme:
     A code with a discretisation and a step.
 
     Attributes:
-        name: What it is.
+        name: Its name, with the discretisation and the step.
         run: Moves the arm once; returns the wall time [s] and the tip's place at the end (3,).
     """
 

@@ -32,7 +32,7 @@ class ArmOnPath:
     Attributes:
         name: For the page.
         texts: The description, then extensions.
-        frame: What follows the path.
+        frame: The frame that follows the path.
         outputs: Its components.
         ends: Joint positions at the start and at the end [rad].
         duration: Of the path [s].

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generation of source code: the public call and what it returns."""
+"""Generation of source code: the public call and its result."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expression graphs: what the algorithms of `flexdyn_ros.dynamics` become on symbols."""
+"""Expression graphs: the results of the algorithms of `flexdyn_ros.dynamics` on symbols."""

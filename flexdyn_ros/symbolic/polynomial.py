@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Polynomials over nodes: what a sum becomes when the parts that only it uses are multiplied out.
+Polynomials over nodes: the form of a sum with the parts that only it uses multiplied out.
 
 A polynomial maps monomials, sorted tuples of nodes with repetition, to coefficients.
 """
@@ -93,7 +93,7 @@ def _product(monomial: Monomial, coefficient: float, graph: Graph) -> Expression
 
 
 def _taken_out(factor, polynomial: Polynomial, graph: Graph) -> Expression:
-    """Return factor * (what it multiplies) + the rest, both factored."""
+    """Return factor * quotient + rest, with quotient and rest factored."""
     inside: Polynomial = {}
     outside: Polynomial = {}
     for monomial, coefficient in polynomial.items():
@@ -139,7 +139,7 @@ def tree_cost(
     Args:
         root: The expression.
         atoms: Nodes that cost nothing.
-        opened: Nodes that cost what they take, though they are among the atoms.
+        opened: Nodes that cost their operations, though they are among the atoms.
     """
     total, stack, seen = 0, [root], set()
     while stack:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program: the named outputs of a graph, and how to walk and rebuild what they need."""
+"""A program: the named outputs of a graph, and how to walk and rebuild their nodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Program:
         graph: The graph of its nodes.
         outputs: Its results, in order.
         statements: Everything that was computed on the way, needed or not; empty where only
-            what the outputs need is left.
+            nodes that the outputs need are left.
     """
 
     graph: Graph
@@ -36,7 +36,7 @@ class Program:
     statements: tuple[Expression, ...] = ()
 
     def needed(self) -> tuple[Expression, ...]:
-        """Return the nodes that the outputs need, operands before what uses them."""
+        """Return the nodes that the outputs need, operands before their users."""
         return ordered(self.outputs)
 
     def uses(self) -> dict[Expression, int]:
@@ -45,7 +45,7 @@ class Program:
 
 
 def ordered(roots: Iterable[Expression]) -> tuple[Expression, ...]:
-    """Return all nodes below the roots, operands before what uses them."""
+    """Return all nodes below the roots, operands before their users."""
     roots = tuple(roots)
     if not roots:
         return ()

@@ -64,7 +64,7 @@ def is_rounding(total: float, largest: float) -> bool:
 
 
 def accumulate(terms: dict[Key, float], key: Key, value: float) -> None:
-    """Add a coefficient to that of its like; what cancels but for rounding is gone."""
+    """Add a coefficient to that of its like; drop a sum that cancels but for rounding."""
     total = terms.get(key, 0.0) + value
     if is_rounding(total, abs(value)):
         terms.pop(key, None)

@@ -2,8 +2,8 @@
 r"""
 Least numbers of operations, proved by a linear program.
 
-What is proved
---------------
+Proved bound
+------------
 A *program without cancellation* takes inputs and numbers to outputs by steps, each the sum, the
 difference or the product of two things known before. The *support* of a step is the set of
 monomials of its polynomial in the inputs; without cancellation the support of a sum or a

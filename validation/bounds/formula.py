@@ -16,7 +16,7 @@ class Leaf(NamedTuple):
     A leaf v at a place C.
 
     Attributes:
-        place: C, what it is multiplied with between the node and here.
+        place: C, its multiplier between the node and here.
         support: v.
         below: C v where it is a factor of more to come, None where it is a term.
     """

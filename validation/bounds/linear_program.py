@@ -20,7 +20,7 @@ class LinearProgram:
     Minimise cost x over 0 <= x <= 1 with rows that are at most zero or equal to a number.
 
     Attributes:
-        constant: What is added to the cost.
+        constant: Number added to the cost.
         cost: The cost of each variable.
     """
 

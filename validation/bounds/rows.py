@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the published tables: our count beside what is proved."""
+"""Rows of the published tables: our count beside the proved bounds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROWS = (
 @dataclass(frozen=True)
 class OperationBound:
     """
-    What is proved of a row; see the package for the programs that it holds for.
+    The proved bounds of a row; see the package for the programs that they hold for.
 
     Attributes:
         label: The row.
@@ -75,7 +75,7 @@ def bound_of(
     label: str, program: Program, progress: Callable[[str], None] = lambda text: None
 ) -> OperationBound:
     """
-    Return what is proved of a row.
+    Return the proved bounds of a row.
 
     Args:
         label: The row.

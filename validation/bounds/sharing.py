@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program may use twice: the supports that two contexts allow."""
+"""Supports that a program may use twice: those that two contexts allow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def shareable(outputs: Sequence[Support]) -> list[Support]:
     Return all supports but inputs' that two contexts allow: candidates for nodes.
 
     A context (k, mu) allows v where mu v is contained in output k, so two contexts allow all
-    subsets of the intersection of what they multiply.
+    subsets of the intersection of the sets that they multiply.
 
     Raises:
         Unsuitable: If there are too many.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Operation counts by parsing C: what the compiler is given, not what the generator believes.
+Operation counts by parsing the C that is compiled, independent of the generator's own counts.
 
 Multiplications with divisions, additions with subtractions, and calls of functions that the
 source does not define (sin, cos and all others). Operations on constants alone and signs are
-free; a function that the source defines counts as what it does at each call; of a conditional
+free; a function that the source defines counts with its operations at each call; of a conditional
 expression the costlier branch counts; subscripts are free.
 """
 
@@ -30,7 +30,7 @@ class CountError(ValueError):
 @dataclass
 class Cost:
     """
-    What a piece of source takes.
+    The cost of a piece of source.
 
     Attributes:
         counts: Operations of each kind.

@@ -53,7 +53,7 @@ def rows_of(
 
     Args:
         row: The row.
-        quantity: What is computed.
+        quantity: The computed quantity.
         places: Where the counts of each generator stand, by its name; one name, '', for all.
         rebuilt: Total of the generator rebuilt, where it was.
         kind: Kind of the rows, see `case.KINDS`.
@@ -174,7 +174,7 @@ def general_arm(progress: Progress = no_progress) -> list[Row]:
 
 
 def printed_sums(progress: Progress = no_progress) -> list[Row]:
-    """Return the rows of what the printed tables add up to."""
+    """Return the rows of the sums over the printed tables."""
     cases = published()['flexible']
     found: dict[str, Any] = {}
     for name in ('FLEXHB', 'FLXDYN'):

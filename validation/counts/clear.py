@@ -240,7 +240,7 @@ def last_steps(
     Args:
         rows: The links.
         equal: Constants that have the value of another.
-        parts: What the listing holds, as of `inverse_dynamics`.
+        parts: The parts of the listing, as of `inverse_dynamics`.
     """
     values = constants(rows)
     values |= {name: values[other] for name, other in equal.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The published form as a program of ours, to run our passes on what CLEAR was given."""
+"""The published form as a program of ours, to run our passes on the input of CLEAR."""
 
 from __future__ import annotations
 

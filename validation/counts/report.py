@@ -100,7 +100,7 @@ def line(row: CountRow) -> str:
 
 
 def mark(row: CountRow) -> str:
-    """Return what is wrong with a row, or nothing."""
+    """Return the mark of a row that is not below its rivals or target, or an empty text."""
     if not row.beaten:
         return '**above**'
     return '' if row.on_target else f'**aim** {_number(row.target)}'

@@ -46,14 +46,14 @@ class CountRow:
     One row.
 
     Attributes:
-        label: What is computed, and for which robot.
+        label: The computed quantity, and the robot.
         rivals: Published counts of generators by name.
         others: Published counts that are no generator's.
         measure: Generates the code and counts it.
         target: Total that it is to stay below, where one is set beside the rivals.
         split: Counts of its parts by name, measured where the row misses its mark.
         ours: The result, once measured.
-        parts: What `split` found.
+        parts: The result of `split`.
     """
 
     label: str

@@ -54,7 +54,7 @@ class Matrices:
 
 class MovingRod:
     """
-    What a link's coordinates alone give.
+    The quantities that depend on a link's coordinates alone.
 
     Attributes:
         rod: The link.
@@ -87,7 +87,7 @@ class MovingRod:
 def direct_dynamics(
     arm: RodArm, q: np.ndarray, qd: np.ndarray, gravity: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray, Matrices]:
-    """Return the mass matrix (n, n), the bias (n,), and what they took."""
+    """Return the mass matrix (n, n), the bias (n,), and their counted operations."""
     m = Matrices()
     links = [
         MovingRod(m, rod, q[number], qd[number], q[place], qd[place])

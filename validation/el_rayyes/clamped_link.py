@@ -56,7 +56,7 @@ def _link(name: str, **arguments: str) -> Robot:
 
 
 def _results(name: str) -> dict[str, Any]:
-    """Return what both cases compare: frequencies, shares of the modes, the step response."""
+    """Return the compared results: frequencies, shares of the modes, the step response."""
     robot, start = _link(name), inputs(name)
     frequencies = frequencies_hz(robot)
     held = static_coordinates(robot, 'tip', start['load'])
@@ -80,7 +80,7 @@ def _results(name: str) -> dict[str, Any]:
 
 
 def _growth(angle: np.ndarray) -> np.ndarray:
-    """Return by what RK4 multiplies exp(i w t) in a step of this angle w dt [rad]."""
+    """Return the factor of exp(i w t) in an RK4 step of this angle w dt [rad]."""
     z = 1j * angle
     return 1.0 + z + z**2 / 2.0 + z**3 / 6.0 + z**4 / 24.0
 
@@ -137,7 +137,7 @@ def draw_bending(folder: Path) -> list[Picture]:
 
 
 def draw_torsion(folder: Path) -> list[Picture]:
-    """Draw what figures 4.11 and 4.12 show: the four coordinates of torsion."""
+    """Draw the four coordinates of torsion, as figures 4.11 and 4.12 do."""
     motion, start = _motion('er_case2'), inputs('er_case2')
     held = static_coordinates(_link('er_case2'), 'tip', start['load'])
     figure = new_figure(11.0, 6.0)

@@ -104,7 +104,7 @@ def _modes(row: DhRow, states: Sequence[tuple], constant: Callable) -> list[King
 def inverse_dynamics(
     rows: Sequence[DhRow], q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
 ) -> tuple[np.ndarray, Numbers]:
-    """Return torques and modal forces (n,) of joints first, then modes; and what they took."""
+    """Return torques and modal forces (n,) of joints first, then modes; and operation counts."""
     numbers, n = Numbers(), len(rows)
     places, states, rotations = n, [], []
     for number, row in enumerate(rows):
@@ -167,8 +167,8 @@ def direct_dynamics(entry: dict) -> tuple[Listing, dict[str, float]]:
     """
     Return FLEXHB's listing of a case without joint masses, and the values of its constants.
 
-    The bias, and of each column of the mass matrix what stands on and below the diagonal, by
-    Walker and Orin's method 2.
+    The bias, and each column of the mass matrix from the diagonal down, by Walker and Orin's
+    method 2.
     """
     out, values = Listing(), {'g': GRAVITY, '2': 2.0}
     for number, value in enumerate(_statements(entry, out, values, 'bias')):

@@ -158,7 +158,7 @@ def _recursion(case: str) -> float:
 
 
 def _law(entry: dict[str, Any]) -> tuple[int, int]:
-    """Return a case's products and sums by what each link takes in a pass."""
+    """Return a case's products and sums from the operations of each link in a pass."""
     parts = inputs('er_numeric_counts')['law']
     columns, modes = entry['degrees_of_freedom'], entry['modes']
     kinds = entry['links'].split('-')

@@ -96,7 +96,7 @@ class King(VectorArithmetic):
 
 
 class _Bent:
-    """A link with what its modes make of it."""
+    """A link with the quantities that depend on its modes."""
 
     def __init__(self, king: King, link: KingLink):
         self.king, self.link = king, link

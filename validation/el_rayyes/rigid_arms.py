@@ -41,7 +41,7 @@ def _stanford() -> Robot:
 
 
 def _vectors(name: str, robot: Robot) -> dict[str, Any]:
-    """Return the torque, its terms, and what the thesis verifies its generators by."""
+    """Return the torque, its terms, and the thesis's checks of its generators."""
     data, dyn = inputs(name), reference(robot)
     q, qd, qdd = (np.array(data[key]) for key in ('q', 'qd', 'qdd'))
     torque = dyn.inverse_dynamics(q, qd, qdd)
@@ -195,7 +195,7 @@ def stanford_motion(progress: Progress) -> list[Row]:
 
 
 def draw_motion(folder: Path) -> list[Picture]:
-    """Draw what figures 4.2 to 4.6 show."""
+    """Draw the curves of figures 4.2 to 4.6."""
     run, figure = _motion(), new_figure(11.0, 6.5)
     state, matrices, recursion, parts = figure.subplots(2, 2).flat
     for k, (key, word) in enumerate((('q', 'angle'), ('qd', 'rate'), ('qdd', 'acceleration'))):

@@ -145,7 +145,7 @@ def across_the_plane(progress: Progress) -> list[Row]:
 
 
 def _slow(samples: np.ndarray, dt: float, limit: float) -> np.ndarray:
-    """Return what is left below a frequency [Hz]."""
+    """Return the part of the samples below a frequency [Hz]."""
     spectrum = np.fft.rfft(samples)
     spectrum[np.fft.rfftfreq(len(samples), dt) > limit] = 0.0
     return np.fft.irfft(spectrum, len(samples))
@@ -216,7 +216,7 @@ def _modal_mass(robot: Robot) -> float:
 
 
 def draw(folder: Path) -> list[Picture]:
-    """Draw what moves in the four cases."""
+    """Draw the coordinates that move in the four cases."""
     figure = new_figure(11.0, 6.5)
     panels = figure.subplots(2, 2)
     shown = (

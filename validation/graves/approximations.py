@@ -115,7 +115,7 @@ class ErrorCurve(NamedTuple):
     The mean error of an approximation for each amplitude.
 
     Attributes:
-        label: What it is.
+        label: Name of the approximation.
         errors: Of the largest entry.
     """
 

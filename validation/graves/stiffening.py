@@ -13,7 +13,7 @@ from validation.robots import example_robot
 
 
 def spinning_beam(progress: Progress) -> list[Row]:
-    """Return what is left of the beam's own stiffness while it spins."""
+    """Return the remaining share of the beam's own stiffness while it spins."""
     start = inputs('gr_stiffening')
     plain = example_robot('spinning_beam', **start['beam'], geometric_stiffening='false')
     drawn_in = example_robot('spinning_beam', **start['beam'], geometric_stiffening='true')

@@ -90,7 +90,7 @@ def _place(dyn: Dynamics, q: np.ndarray, frame: str) -> np.ndarray:
 
 
 def draw(folder: Path) -> list[Picture]:
-    """Draw what the paper's figure 5 shows."""
+    """Draw the curves of the paper's figure 5."""
     motion, (dyn, _) = _swing('true', 'rk10', inputs('mm_segments')['dt']), paper_arm()
     figure = new_figure(11.0, 6.5)
     active, second, third, elbow, hand, energy = figure.subplots(2, 3).flat

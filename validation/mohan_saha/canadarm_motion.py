@@ -125,7 +125,7 @@ def printed_coriolis_force(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     Return by how much less equation 24b, as printed, takes than the equations of motion, (9,).
 
     It counts w x S d' once where the acceleration of a point has it twice. In the plane, with w
-    a link's rate of turn, what is missing is the force -w int S d' dm along the link, and the
+    a link's rate of turn, the missing part is the force -w int S d' dm along the link, and the
     moment w d.(int S^T S dm) d' at its joint.
     """
     dyn = canadarm_dynamics(2)

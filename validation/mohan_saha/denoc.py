@@ -80,7 +80,7 @@ class BeamLink:
 @dataclass
 class Moving:
     """
-    The links in one state: what the recursions need of each.
+    The links in one state: the terms of each that the recursions need.
 
     Attributes:
         carry: A_(i,i-1), (6 + n_i, 6 + n_(i-1)); an empty array for the first link.

@@ -49,7 +49,7 @@ def inertia_by_blocks(moving: Moving) -> np.ndarray:
 
 
 def bias(moving: Moving, gravity: np.ndarray, with_gamma: bool = True) -> np.ndarray:
-    """Return what velocities, gravity and springs ask, -phi without tau (eq. 33, corrected)."""
+    """Return forces for velocities, gravity and springs, -phi without tau (eq. 33, corrected)."""
     twist_rate = np.zeros(0)
     wrenches = []
     for i, (carry, own, mass) in enumerate(zip(moving.carry, moving.own, moving.mass)):
@@ -67,7 +67,7 @@ def bias(moving: Moving, gravity: np.ndarray, with_gamma: bool = True) -> np.nda
 @dataclass
 class BlockFactors:
     """
-    What eliminating the links from the tip leaves (eqs. 34 to 38, corrected).
+    The block factors of the elimination of links from the tip on (eqs. 34 to 38, corrected).
 
     Attributes:
         pivots: Ihat_i, the diagonal blocks of D.

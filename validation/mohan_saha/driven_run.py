@@ -16,7 +16,7 @@ ESCAPED = 1e6
 @dataclass(frozen=True)
 class DrivenRun:
     """
-    What a run leaves, converted to double precision.
+    The results of a run, converted to double precision.
 
     Attributes:
         t: Times of the samples [s].

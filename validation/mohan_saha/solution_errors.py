@@ -4,7 +4,7 @@ How exact accelerations are by the recursive and by the dense solution, on one m
 
 The model's numbers are rounded to single precision first, and so are state and forces; then
 single precision is compared with double, and double with extended precision, by the recursive
-solution. What is left is what the arithmetic of each solution loses.
+solution. The remaining differences are the errors of each solution's arithmetic.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class TwoSolutions:
 
     Attributes:
         nv: Number of coordinates.
-        number: What makes a number of the precision in use.
+        number: Makes a number of the precision in use.
     """
 
     def __init__(self, robot: Robot, number: Number, model: Number = float):
@@ -44,8 +44,8 @@ class TwoSolutions:
 
         Args:
             robot: The robot; only plane arms, whose equations need sines and cosines alone.
-            number: What makes a number of the precision that all operations have.
-            model: What makes a number of the precision that the model's numbers are rounded to
+            number: Makes a number of the precision that all operations have.
+            model: Makes a number of the precision that the model's numbers are rounded to
                 before; so that several precisions can be compared on the same model.
         """
         payloads = {payload.link: payload.inertia for payload in robot.payloads}
@@ -62,7 +62,7 @@ class TwoSolutions:
         }
 
     def bias(self, q: Sequence, qd: Sequence) -> list:
-        """Return what velocities, gravity and springs ask of the coordinates, (nv,)."""
+        """Return the forces on the coordinates for velocities, gravity and springs, (nv,)."""
         return self._bias([*q, *qd])
 
     def mass_matrix(self, q: Sequence) -> np.ndarray:
@@ -108,7 +108,7 @@ def _dense(tree: Multibody, q: list, forces: list) -> list:
 
 
 def _rounded(value: Any, number: Number) -> Any:
-    """Return a record with all floats in it rounded to what `number` can hold."""
+    """Return a record with all floats in it rounded to the precision of `number`."""
     if isinstance(value, float):
         return float(number(value))
     if isinstance(value, tuple):

@@ -66,7 +66,7 @@ def power_differences(made: DrivenRun) -> np.ndarray:
 
 def acceleration_errors(made: DrivenRun) -> np.ndarray:
     """
-    Return what single precision adds to joint 1's acceleration in each state of a run, (n,).
+    Return the error of joint 1's acceleration by single precision in each state of a run, (n,).
 
     Against double precision on the same model, states and torques, [rad/s^2].
     """
@@ -100,7 +100,7 @@ def adaptive(solution: str, t_end: float) -> tuple[float, int]:
     """
     Let the integrator choose its steps: Dormand and Prince's 5(4), relative tolerance 1e-3.
 
-    Those are what MATLAB's ode45 does unasked. Double precision.
+    Those are the defaults of MATLAB's ode45. Double precision.
 
     Returns:
         The largest deviation from the desired angles, infinite where it breaks off [rad], and the
@@ -123,7 +123,7 @@ def adaptive(solution: str, t_end: float) -> tuple[float, int]:
 
 def along_the_motion(t_end: float) -> tuple[np.ndarray, float]:
     """
-    Return what the two solutions do in states along the motion, in double precision.
+    Compare the two solutions in states along the motion, in double precision.
 
     Returns:
         Condition numbers of the mass matrix, for modal amplitudes of shapes that move the tips by

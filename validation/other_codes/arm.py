@@ -84,7 +84,7 @@ class LumpedMass:
 @dataclass(frozen=True)
 class Arm:
     """
-    Bars one behind the other, on the ground or on a satellite, and what moves them from rest.
+    Bars one behind the other, on the ground or a satellite, and loads that move them from rest.
 
     Attributes:
         bars: From the root on.

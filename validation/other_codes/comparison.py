@@ -30,11 +30,11 @@ class CodeComparison:
         compare: Callable[[], None],
     ) -> None:
         """
-        Fill a code's rows by `compare`, or return what is missing.
+        Fill a code's rows by `compare`, or with the missing module.
 
         Args:
             code: How the keys of its rows begin.
-            modules: What it needs.
+            modules: The modules that it needs.
             endings: How the keys of its rows end.
             compare: Fills the rows.
         """

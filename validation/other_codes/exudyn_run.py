@@ -39,7 +39,7 @@ def run(system: Any, t_end: float, dt: float) -> None:
 
 
 def kept(system: Any, sensor: int) -> np.ndarray:
-    """Return what a sensor kept at the sample times, without the times."""
+    """Return the values that a sensor kept at the sample times, without the times."""
     values = np.asarray(system.GetSensorStoredData(sensor))
     if len(values) != SAMPLES:
         raise ValueError(f'Exudyn kept {len(values)} samples in place of {SAMPLES}')

@@ -128,7 +128,7 @@ def simulated(arm: Arm, form: Form, dt: float) -> tuple[Robot, Trajectory]:
 
     Args:
         arm: The arm.
-        form: What its bars are.
+        form: Model of its bars.
         dt: Time step [s], a whole fraction of the time between samples.
     """
     robot = _robot(urdf(arm, form))

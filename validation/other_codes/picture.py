@@ -21,7 +21,7 @@ def draw_tips(
 
     Args:
         path: Of the picture.
-        motions: By what they are called; the first is what the others are compared with.
+        motions: By name; the others are compared with the first.
         t_end: Duration [s].
         plane: The two axes of the ground that are shown.
     """

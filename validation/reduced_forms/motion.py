@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modes along a prescribed motion of the joints, from rest to rest, and what it takes."""
+"""Modes along a prescribed motion of the joints, from rest to rest, and the joint torques."""
 
 from __future__ import annotations
 

@@ -60,12 +60,12 @@ class Chain:
         prefix: Begins the names of its links and joints, `<prefix>link1`, `<prefix>joint1`.
         root: Name of the root link, which the caller writes.
         cut: Whether each link hangs on a joint of all six axes at its frame's origin, so that
-            what passes there is a joint force; the frames then stay at the gimbals' centres.
+            the load passed there is a joint force; the frames then stay at the gimbals' centres.
         orientation: Rotation of the base of the chain.
 
     Attributes:
         text: Links and joints; `<prefix>tip` is a frame at the end of the last link.
-        extension: What belongs into <flexdyn>.
+        extension: The content of <flexdyn>.
         coordinates: Names of the coordinates in the order of the axes, chain outward.
     """
 

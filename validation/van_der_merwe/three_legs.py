@@ -80,7 +80,7 @@ def checks(progress: Progress) -> list[Row]:
 
 
 def _alike(each: list[np.ndarray]) -> np.ndarray:
-    """Return what three legs have in common, with the entry that differs most replaced by NaN."""
+    """Return the common values of three legs, with the entries that differ replaced by NaN."""
     spread = np.max(each, axis=0) - np.min(each, axis=0)
     return np.where(spread < 1e-6, each[0], np.nan)
 
@@ -137,7 +137,7 @@ def controlled(
         target: Set points of the leg's rotation, slide and second rotation, (3,).
         joints: Which of them are controlled.
         t_end: End of the run [s].
-        start: What the integrals hold at the start.
+        start: The integrals at the start.
         h: Time step [s].
     """
     dyn, q = one_leg()

@@ -112,7 +112,7 @@ def first_step(progress: Progress) -> list[Row]:
 
 
 def _alone() -> dict[str, Any]:
-    """Return what the work computes of one chain."""
+    """Return the quantities that the work computes of one chain."""
     data, dyn = inputs(FIRST_STEP), one_chain()
     q, rest, kept = np.array([data['links'][0]['gamma'][1]]), np.zeros(1), data['constrained']
     axes = dyn.frame_pose(q, 'tip')[:3, :3].T
@@ -138,7 +138,7 @@ def recipe(alone: dict[str, Any], load: np.ndarray) -> dict[str, Any]:
     Return the work's own steps to the member's acceleration (6.3.3, 6.4.4, 6.4.5).
 
     Args:
-        alone: What one chain is alone.
+        alone: Quantities of one chain alone.
         load: On the member beside its weight, moment and force, (6,).
     """
     data = inputs(FIRST_STEP)

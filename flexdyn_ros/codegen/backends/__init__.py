@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Backends of `Dynamics` on generated code, and what they share."""
+"""Backends of `Dynamics` on generated code, and their common parts."""

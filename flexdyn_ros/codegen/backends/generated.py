@@ -165,7 +165,7 @@ class GeneratedBackend:
         return self._found('native', request, places, 'auto')[0]
 
     def _found(self, what: str, request: Request, places: Places, method: str) -> Any:
-        """Return what the executor makes of a function and its variant, each None for nothing."""
+        """Return the executor's result for a function, and its variant, or None for either."""
         key = (what, request, places, method)
         if key not in self._made and self._is_generated(request):
             variant = self._variants.variant(request, places, method)
@@ -198,7 +198,7 @@ class GeneratedBackend:
         return self.evaluate(name, vectors, frame, parameters, wrenches, *rest)
 
     def _is_generated(self, request: Request) -> bool:
-        """Return whether generated code answers; one warning names what is left out."""
+        """Return whether generated code answers; one warning names each function left out."""
         function = FUNCTIONS[request.name]
         if not self._robot.nv or (function.of_parameters and not request.parameters):
             return False
@@ -215,7 +215,7 @@ class GeneratedBackend:
 
     def _make(self, make: Callable[[], Any]) -> Any:
         """
-        Return what the executor makes, or None where a coordinate meets no inertia.
+        Return the executor's result, or None where a coordinate meets no inertia.
 
         Python takes over from "auto" if compiling fails.
         """

@@ -128,7 +128,7 @@ class Variants:
             digest: Digest of the robot.
             gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
             payloads: Inertia in link axes by link name.
-            ahead: What is an argument in any case.
+            ahead: The loads that are arguments in any case.
         """
         self._robot, self._digest = robot, digest
         self._gravity = tuple(gravity)

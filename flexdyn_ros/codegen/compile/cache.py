@@ -74,18 +74,18 @@ def model_digest(robot: Robot) -> str:
 
 
 def entry_name(*parts: str, suffix: str = SOURCE) -> str:
-    """Return the file name of an entry from what it depends on."""
+    """Return the file name of an entry from the texts that it depends on."""
     return hashlib.sha256('\n'.join((generator_version(), *parts)).encode()).hexdigest() + suffix
 
 
 def read(name: str) -> Optional[bytes]:
-    """Return what an entry holds, or None where there is none that can be trusted."""
+    """Return the content of an entry, or None where there is none that can be trusted."""
     found = _entry(name)
     return None if found is None else found[1]
 
 
 def _entry(name: str) -> Optional[tuple[Path, bytes]]:
-    """Return the file of a trusted entry, with all links followed, and what it holds."""
+    """Return the file of a trusted entry, with all links followed, and its content."""
     try:
         folder = _trusted_folder(create=False)
         content = None if folder is None else _read_file(folder / name)
@@ -174,7 +174,7 @@ def _is_at_work(folder: Path) -> bool:
 
 
 def _prune(folder: Path) -> None:
-    """Remove the oldest entries beyond ENTRY_LIMIT, and what killed processes left."""
+    """Remove the oldest entries beyond ENTRY_LIMIT, and unfinished files of killed processes."""
     try:
         for path in folder.glob(f'*{UNFINISHED}'):
             if time.time() - path.lstat().st_mtime > STALE:

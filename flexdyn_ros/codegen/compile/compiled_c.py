@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The C that the backend "c" compiles: exported C, and what packs its arguments.
+The C that the backend "c" compiles: exported C, and the code that packs its arguments.
 
 One function takes a sample, `flexdyn_call`; another takes many, `flexdyn_batch`, several of them
 at a time in the lanes of vectors (`runtime/lanes.h`). Both contain the statements of `emit_c`.
@@ -69,8 +69,8 @@ def call_source(
     Args:
         trace: The program; pivots, where it has them, are its last output.
         constants: Names of the inputs that stand last in x.
-        closing: Returns what solves the equations of loops, from the numbers of the inputs after
-            q and qd and of the work array.
+        closing: Returns the C that solves the equations of loops, from the numbers of the inputs
+            after q and qd and of the work array.
     """
     program = c_program(trace, ONE_SAMPLE)
     lines = [

@@ -178,7 +178,7 @@ def _version(command: tuple[str, ...]) -> Optional[str]:
 
 @lru_cache(maxsize=1)
 def processor() -> str:
-    """Return a digest of what -march=native may depend on: the processor and its features."""
+    """Return a digest of the processor and its features, on which -march=native may depend."""
     keys = ('vendor_id', 'cpu family', 'model', 'stepping', 'flags', 'Features', 'CPU part')
     lines = [platform.machine(), platform.processor()]
     try:
@@ -194,7 +194,7 @@ def load_library(
     entry: str, build: Callable[[], bytes], load: Callable[[Path], Any]
 ) -> Any:
     """
-    Return what `load` makes of a library, built first where the cache does not have it.
+    Return the result of `load` for a library, built first where the cache does not have it.
 
     The cache may be unusable, or on a file system mounted noexec. The library is then loaded
     from a private folder, which is removed afterwards.

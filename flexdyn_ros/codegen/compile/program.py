@@ -204,7 +204,7 @@ class CompiledProgram:
 
 
 def log_if_long(name: str, start: float) -> None:
-    """Log what was made and how long that took since `start`, where it is long."""
+    """Log a compilation by name and the time since `start`, where that is long."""
     taken = perf_counter() - start
     if taken > LONG:
         _logger.info('Compiling %s took %.1f s; the cache keeps it.', name, taken)

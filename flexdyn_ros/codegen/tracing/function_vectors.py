@@ -50,13 +50,13 @@ def inputs_of(robot: Robot, requests: Sequence[Request]) -> list[Input]:
 
 
 def _modal_state_entries(robot: Robot) -> tuple[str, ...]:
-    """Return what each entry of a modal state is, (4 n_modes,)."""
+    """Return the meaning of each entry of a modal state, (4 n_modes,)."""
     parts = 'deflection', 'rate', 'acceleration', 'averaged acceleration'
     return tuple(f'{part} of {name}' for part in parts for name in robot.mode_names)
 
 
 def _position_entries(robot: Robot) -> tuple[str, ...]:
-    """Return what each entry of q is, (nq,)."""
+    """Return the meaning of each entry of q, (nq,)."""
     entries: list[str] = []
     for joint in robot.joints:
         names = list(joint.position_names)
@@ -81,7 +81,7 @@ def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
 
 
 def _labels(robot: Robot, request: Request, name: str, kind: str) -> Sequence[Any]:
-    """Return what makes an entry's meaning out of a label on each axis, and these labels."""
+    """Return the function from a label on each axis to an entry's meaning, and these labels."""
     coordinates, frame, constraints = robot.coordinate_names, request.frame, robot.constraint_names
     what = name.replace('_', ' ')
     twist = [f'{part} {d} of {frame}' for part in ('linear', 'angular') for d in DIRECTIONS]

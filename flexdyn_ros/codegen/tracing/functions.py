@@ -39,7 +39,7 @@ class Request:
 
     @property
     def traced(self) -> Request:
-        """What is generated for it: with loops the equations that are solved."""
+        """The request that is generated for it: with loops the equations that are solved."""
         return Request('loop_equations') if self.settings else self
 
 

@@ -122,7 +122,7 @@ class DifferentiatedDynamics(TracedDynamics):
     def _accelerations(
         self, solver: Solver, q: list, qd: list, tau: list, wrenches: Sequence
     ) -> tuple[list[Expression], dict[Expression, Expression]]:
-        """Return symbols for the accelerations that forces cause, and what they stand for."""
+        """Return symbols for the accelerations that forces cause, and their expressions."""
         graph, bias = qd[0].graph, self.inverse_dynamics(q, qd, self._zero, wrenches)
         found = solver.solve([force - rest for force, rest in zip(tau, bias)])
         symbols = [graph.symbol(f'@qdd {k}') for k in range(len(found))]
@@ -135,7 +135,7 @@ class GraphCalculus:
 
     Attributes:
         graph: The graph.
-        values: What the variables that it has made stand for.
+        values: By variable that it has made, the expression that it stands for.
     """
 
     def __init__(self, graph: Graph):

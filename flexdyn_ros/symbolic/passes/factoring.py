@@ -2,9 +2,9 @@
 """
 Factoring and distribution of the single-use parts of sums, where that saves operations.
 
-What only one sum or product uses is multiplied out and factored anew. Factoring alone takes out a
-factor that several terms share, x a + x b = x (a + b). Distribution multiplies out sums in
-products, too, which finds what factoring alone cannot, such as c (x - y) + c (x + y) = 2 c x.
+Parts that only one sum or product uses are multiplied out and factored anew. Factoring alone takes
+out a factor that several terms share, x a + x b = x (a + b). Distribution multiplies out sums in
+products, too. It finds forms that factoring alone does not, such as c (x - y) + c (x + y) = 2 c x.
 
 While a program is built a factor keeps a number of its own, so that all its users share c x. Where
 most users have numbers too, as on arms without right angles, the other way is cheaper.
@@ -12,8 +12,7 @@ most users have numbers too, as on arms without right angles, the other way is c
 
 Reuse opens a sum further, into parts that others use too, where known sums then serve. Example:
 with A = x - k v and B = y + k u computed for c A - s B, the sum s x + c y + k (c u - s v) becomes
-s A + c B, although c u - s v stays for others: rotating a sum instead of summing what has been
-rotated.
+s A + c B, although c u - s v stays for others: rotating a sum instead of summing rotated terms.
 """
 
 from __future__ import annotations
@@ -156,7 +155,7 @@ def _gathered(graph: Graph, node: Expression, operands: tuple[Expression, ...]) 
 
 
 def reuse(program: Program) -> Program:
-    """Return the program with sums expressed by what is computed anyway."""
+    """Return the program with sums expressed by nodes that are computed anyway."""
     # Parts of what has just been rewritten may vanish again: they serve where nothing else does.
     before = total_operations(program.outputs)
     found = _rewritten(program, parts=False)
@@ -183,7 +182,7 @@ def _rewritten(program: Program, parts: bool) -> Program:
 
 
 def _learn(known: set[Expression], root: Expression) -> None:
-    """Add a node and all below it to what is known."""
+    """Add a node and all below it to the known nodes."""
     stack = [root]
     while stack:
         node = stack.pop()

@@ -108,7 +108,7 @@ def _waves(factors: Counter) -> Optional[list[Expression]]:
 def _identity(
     first: list[Expression], second: list[Expression], same: bool, graph: Graph
 ) -> Optional[Expression]:
-    """Return what own + other (same sign) or own - other comes to, or None."""
+    """Return the simplified own + other (same sign) or own - other, or None."""
     kinds = sorted(n.value for n in first), sorted(n.value for n in second)
     angles = sorted(n.operands[0].number for n in first)
     if angles != sorted(n.operands[0].number for n in second):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What polynomials have in common, and what it saves to compute it once.
+Common divisors of polynomials, and the operations saved by computing them once.
 
 Two kinds of divisors are enough, as longer ones grow from them. One kind is pairs of factors (of a
 number and a factor, too). The other is pairs of terms up to a common multiple. So 2 a x + a y and
@@ -38,7 +38,7 @@ class Multiple(NamedTuple):
     A multiple of a pair of terms in a polynomial.
 
     Attributes:
-        quotient: What both terms have in common.
+        quotient: The factors that both terms have in common.
         places: Of the two terms.
         coefficients: Of the two terms, in the pair's order.
         savings: Operations that the polynomial saves when the pair is an atom whose first, or
@@ -154,7 +154,7 @@ class DivisorIndex:
         return None
 
     def value(self, divisor: Divisor) -> tuple[int, int]:
-        """Return what a divisor saves, and which of a pair's two coefficients is one then."""
+        """Return the savings of a divisor, and which of a pair's two coefficients is one then."""
         if divisor == self.barred:
             return 0, 0
         if len(divisor) == 2:
@@ -272,6 +272,6 @@ def _price(pair: TermPair) -> tuple[int, int]:
 
 
 def _alone(pair: TermPair, multiple: Multiple) -> int:
-    """Return what a pair of terms saves that is in one place only."""
+    """Return the savings of a pair of terms that is in one place only."""
     first, second = _price(pair)
     return max(multiple.savings[0] - first, multiple.savings[1] - second)

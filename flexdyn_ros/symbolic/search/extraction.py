@@ -2,9 +2,9 @@
 """
 Taking common divisors out of a network of polynomials, and searching for a cheaper one.
 
-What products and sums share up to a multiple is computed once. Products are taken apart, whoever
-shares them, and what one node uses alone is multiplied out. Of all pairs of factors, and of all
-pairs of terms in any multiple, the one that saves most becomes a node, repeatedly. For
+Parts that products and sums share up to a multiple are computed once. Products are taken apart,
+shared or not, and parts that one node uses alone are multiplied out. Of all pairs of factors, and
+of all pairs of terms in any multiple, the one that saves most becomes a node, repeatedly. For
 example x y + 2 x z and 3 a y + 6 a z are multiples of y + 2 z.
 """
 
@@ -115,7 +115,7 @@ def search(network: Network, steps: int, seed: int = 1) -> None:
     """
     Look for a cheaper network, step by step.
 
-    A step multiplies a polynomial, or a few near each other, out in what uses them, and takes
+    A step multiplies a polynomial, or a few near each other, out in their users, and takes
     divisors out anew, another one first. It is kept where it costs no more: so the network
     drifts through forms of equal cost, until one of them allows a cheaper one.
 

@@ -43,7 +43,7 @@ class Network:
         polynomials: By atom: an atom is the number of a polynomial, a symbol or a call.
         users: For each atom, the polynomials that it is in.
         roots: Atoms that results or calls need.
-        index: What several polynomials have in common.
+        index: The common divisors of several polynomials.
         total: Multiplications and additions of all polynomials.
         partners: Atoms of cosines by those of sines of the same angles, and the other way.
     """
@@ -147,7 +147,7 @@ class Network:
                 self.users[factor].add(atom)
 
     def begin(self) -> None:
-        """Start to remember what changes."""
+        """Start to record the changes."""
         self._journal = {}
 
     @property
@@ -163,7 +163,7 @@ class Network:
                 self.put(atom, polynomial)
 
     def drop_unused(self, atoms: list[int]) -> None:
-        """Remove those of the polynomials that nothing uses any more, and what only they use."""
+        """Remove the polynomials that nothing uses any more, and those that only they use."""
         while atoms:
             atom = atoms.pop()
             if atom in self.polynomials and not self.users[atom] and atom not in self.roots:
@@ -172,7 +172,7 @@ class Network:
 
     def inline(self, atom: int, users: Optional[list[int]] = None) -> bool:
         """
-        Multiply a polynomial out in what uses it; return whether it was short enough.
+        Multiply a polynomial out in its users; return whether it was short enough.
 
         Args:
             atom: The polynomial; it goes when nothing uses it any more.

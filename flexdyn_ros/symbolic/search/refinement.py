@@ -2,12 +2,12 @@
 """
 A longer search for a cheaper network, which also changes scales and merges squares.
 
-Most numbers in a program come from the units of what is computed on the way. A polynomial that is
+Most numbers in a program come from the units of intermediate results. A polynomial that is
 no result may be computed as any multiple of itself. Its terms then have other numbers, and so
 have those that it is a factor of. With y = 2 a + 3 b + 5 c, z = d y / 2 and w = e y / 2, half of
 y takes three of the five numbers away: a + 1.5 b + 2.5 c, d y and e y. Polynomials that terms
 without a number connect change together, so that these stay without. Such changes are made
-between any two steps of the search, at first without a gain, until what is in common shows.
+between any two steps of the search, at first without a gain, until common parts show.
 
 Of the squares of the sine and the cosine of one angle in a polynomial, one is enough. So a x s^2 +
 b x c^2 = a x + (b - a) x c^2, whatever a and b are. Where they are equal, a x remains, as in
