@@ -107,5 +107,5 @@ def _method(module: Any, written: Callable, owner: Any) -> Any:
 
 
 def _reduced(method: Any) -> tuple:
-    """Return the form that pickles a compiled call: the attribute of its object."""
+    """Return function and arguments that unpickle a compiled call: the attribute of its object."""
     return getattr, (method.fallback.owner, method.__name__)

@@ -39,7 +39,7 @@ def variables(domain_id: int, log_folder: Union[str, Path]) -> dict[str, str]:
 
     Where ROS is part of this Python's environment, every search path of the calling shell is
     dropped. Elsewhere ROS comes from the shell that sourced it, and its paths stay; variables that
-    reach the network never do.
+    steer the network never do.
 
     Args:
         domain_id: The claimed domain.
