@@ -103,7 +103,7 @@ class CheckedArguments:
         compute: Callable[[], Any],
     ) -> Any:
         """
-        Return what a computation gives, numbers or a tuple of them.
+        Return the result of a computation, numbers or a tuple of them.
 
         Args:
             name: The computation.

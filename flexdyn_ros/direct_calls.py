@@ -29,7 +29,7 @@ class Fallback:
     Where a caller keeps the compiled call alone, an equal object answers.
 
     Attributes:
-        state: What an equal object is made of.
+        state: The state that an equal object is made from.
     """
 
     def __init__(self, written: Callable, owner: Any):
@@ -107,5 +107,5 @@ def _method(module: Any, written: Callable, owner: Any) -> Any:
 
 
 def _reduced(method: Any) -> tuple:
-    """Return what pickles a compiled call: the attribute of its object."""
+    """Return function and arguments that unpickle a compiled call: the attribute of its object."""
     return getattr, (method.fallback.owner, method.__name__)

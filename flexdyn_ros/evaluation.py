@@ -51,7 +51,7 @@ class Evaluation(CheckedArguments):
         self._backend: Backend
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy needs; its backend is made anew."""
+        """Return the state of a copy, whose backend is made anew."""
         state = {
             name: value for name, value in self.__dict__.items()
             if name != '_backend' and not is_direct(value)
@@ -60,7 +60,7 @@ class Evaluation(CheckedArguments):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what a copy needs."""
+        """Take the state of a copy."""
         self.__dict__.update(state)
         self._backend = self._new_backend()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar on stderr for what takes longer than a moment."""
+"""A progress bar on stderr for work that takes longer than a moment."""
 
 from __future__ import annotations
 
@@ -132,10 +132,10 @@ class ProgressBar:
 @contextmanager
 def drawn_stages(label: str) -> Iterator[None]:
     """
-    Draw on a terminal what goes on, until something is written to stdout.
+    Draw the present stage of work on a terminal, until something is written to stdout.
 
     Args:
-        label: What goes on at first.
+        label: The first stage.
     """
     with ProgressBar(label=label, stays=False) as bar:
         if not bar._enabled:
@@ -154,13 +154,13 @@ def drawn_stages(label: str) -> Iterator[None]:
 
 
 def next_stage(label: str) -> None:
-    """Name what goes on now, where `drawn_stages` draws."""
+    """Name the present stage, where `drawn_stages` draws."""
     if _entered:
         _entered[0].label = label
 
 
 class _Announced:
-    """A stream, and what is called before each text on it."""
+    """A stream, and the function that is called before each text on it."""
 
     def __init__(self, stream: TextIO, before: Callable[[], None]):
         self._stream, self._before = stream, before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the terminal can show: colours and tables."""
+"""Output on the terminal: colours and tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def paint(text: str, colour: str, stream: Optional[TextIO] = None) -> str:
     (no-color.org).
 
     Args:
-        text: What to show.
+        text: The text to show.
         colour: red, green, yellow, bold or dim.
         stream: Where it will be printed; stdout when None.
     """

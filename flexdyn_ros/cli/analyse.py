@@ -205,7 +205,7 @@ def _maps(
     call: argparse.Namespace, folder: Path, dyn: Any, q: np.ndarray,
     grid: dict[str, np.ndarray],
 ) -> list[Path]:
-    """Compute, draw and write what --campbell and --map ask for; return the files."""
+    """Compute, draw and write the maps of --campbell and --map; return the files."""
     from flexdyn_ros.linearisation import frequency_maps, pictures
     import numpy as np
 

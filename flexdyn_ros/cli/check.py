@@ -14,8 +14,8 @@ near the zero configuration. Notes give the share of <inertial> that beams witho
 Sizes: mass and radius of gyration against the geometry of a link, or against its length where
 there is none. Meshes are read by trimesh, where it is installed.
 Units: masses in grams, moments in kg mm^2 or g mm^2, origins in millimetres, limits in degrees,
-densities and frequencies that no arm has. <transmission> data that is not used, and what urdfdom
-refuses.
+densities and frequencies that no arm has. <transmission> data that is not used, and elements that
+urdfdom refuses.
 
 Errors are models that forward dynamics refuses, and impossible rigid bodies; they give exit code
 1. Warnings give exit code 0, and 1 with --strict. Notes report decisions of the reader.

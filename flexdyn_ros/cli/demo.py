@@ -2,8 +2,8 @@
 """
 `flexdyn demo`: a demonstration that needs no description.
 
-It leaves an environment of another ROS before anything is imported. What PYTHONPATH and
-LD_LIBRARY_PATH have done to a running process cannot be undone. Where they are set and not needed,
+It leaves an environment of another ROS before anything is imported. Effects of PYTHONPATH and
+LD_LIBRARY_PATH on a running process cannot be undone. Where they are set and not needed,
 the demonstration starts again without them.
 """
 

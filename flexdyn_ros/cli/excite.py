@@ -64,7 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: argparse.Namespace) -> int:
-    """Search, write the motion and print what it identifies."""
+    """Search, write the motion and print the parameters that it identifies."""
     from flexdyn_ros.identification.excitation import excite
     from flexdyn_ros.identification.workspace import Workspace
     import numpy as np

@@ -7,7 +7,7 @@ Write a <flexdyn> element that lets one link bend by a beam. The beam takes its 
 --tip. The stiffness is one of
 
     --first-frequency F  the lowest bending frequency [Hz] of the link as `flexdyn modes` lists
-                         it: root held, without load; a massless beam with what it carries
+                         it: root held, without load; a massless beam with the bodies it carries
     --tip-stiffness K    a force at the tip over its deflection, root held [N/m]
     --tube D T           a tube of diameter D and wall T [m] of --material
     --box W H T          a box of width W along y, height H along z and wall T [m] of --material

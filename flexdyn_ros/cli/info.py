@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`flexdyn info`: what a robot consists of and what its torque contains.
+`flexdyn info`: the parts of a robot and the terms of its torque.
 
 Sizes, joints, links, masses, gravity and payloads of a robot, its flexible parts, and the terms of
 its torque. The share is the part of the mass of <inertial> that a beam without a mass can take;

@@ -162,7 +162,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 class _Warnings(logging.Handler):
-    """Shows what the library logs as the command line's own warnings."""
+    """Shows log records of the library as the command line's own warnings."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one line on stderr."""
@@ -177,7 +177,7 @@ class _CompilingBars(logging.Handler):
         self._bars: list[Any] = []  # tracing a program may compile another
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Draw what a record of `CompiledProgram` reports."""
+        """Draw the progress that a record of `CompiledProgram` reports."""
         fraction = getattr(record, 'fraction', None)
         if fraction == 0.0:
             bar = ProgressBar(label=f'compiling {vars(record)["compiled"]}')
@@ -190,7 +190,7 @@ class _CompilingBars(logging.Handler):
 
 @contextmanager
 def _shown_warnings() -> Iterator[None]:
-    """Show what the library reports, and leave its loggers as they were to a caller."""
+    """Show the reports of the library, and restore its loggers for a caller."""
     shown = {
         'flexdyn_ros': (_Warnings(logging.WARNING), False, logging.NOTSET),
         'flexdyn_ros.codegen': (_CompilingBars(), True, logging.DEBUG),

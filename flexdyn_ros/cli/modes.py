@@ -18,8 +18,8 @@ there, and the modes are deflected by gravity and payloads, unless --at gives a 
 With loops these are the vibrations that the loops allow, about the nearest closed configuration.
 The actuated joints are then held, and the passive ones follow.
 
-The stiffness is that of modes and joint springs, and what gravity adds to it in a hanging or bent
-arm, geometric stiffening included. Arms that no equilibrium carries have the first part alone,
+The stiffness is that of modes and joint springs, and that of gravity in a hanging or bent arm,
+geometric stiffening included. Arms that no equilibrium carries have the first part alone,
 which is reported. Nonlinear springs have their slope at the configuration.
 
 Participation of a locked mode x, scaled so that x' M x = 1 over the modal coordinates f:

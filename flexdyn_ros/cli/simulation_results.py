@@ -27,12 +27,12 @@ def shown_imbalance() -> Iterator[None]:
 
 
 Write = tuple[Callable[['Trajectory', Path], Path], str]
-"""What writes a further file of a motion, and its name."""
+"""The writer of a further file of a motion, and its name."""
 
 
 def further_files(call: argparse.Namespace, dyn: Any, start: Optional[Path]) -> list[Write]:
     """
-    Return what writes the files that --mcap and --html ask for.
+    Return the writers of the files that --mcap and --html ask for.
 
     Args:
         call: The call.
@@ -164,7 +164,7 @@ def _base_wrench(robot: Any, trajectory: 'Trajectory') -> dict[str, float]:
 
 
 def print_summary(summary: dict[str, Any]) -> None:
-    """Print what `summarise` returns."""
+    """Print the result of `summarise`."""
     print(
         f'{summary["robot"]}: {summary["samples"]} samples, {summary["t_end"]:g} s by '
         f'{summary["method"]} with dt = {summary["dt"]:.6g} s'

@@ -90,7 +90,7 @@ def run(call: argparse.Namespace) -> int:
 
 
 def _measured(call: argparse.Namespace) -> 'ModalTest':
-    """Return what all files hold, as one test."""
+    """Return the contents of all files, as one test."""
     from flexdyn_ros.identification.recordings import read_signals
     from flexdyn_ros.modal_testing.measured_modes import ModalTest, read_modal_test
     from flexdyn_ros.modal_testing.recorded_modes import recorded_test

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The process that drives a run: it publishes the reference motion and records what happens.
+The process that drives a run: it publishes the reference motion and records the messages.
 
 It answers each state of the simulator with the desired motion of the period that follows, under
 the stamp of that state. The whole loop then advances in step: state, reference, torque, next
@@ -50,7 +50,7 @@ KINDS = {
 
 
 class Driver(Node):
-    """Answers joint states with the desired motion, and keeps what it hears."""
+    """Answers joint states with the desired motion, and keeps the received messages."""
 
     def __init__(self, run: plan.DemoRun):
         """

@@ -38,8 +38,8 @@ def variables(domain_id: int, log_folder: Union[str, Path]) -> dict[str, str]:
     Return all variables for a process.
 
     Where ROS is part of this Python's environment, every search path of the calling shell is
-    dropped. Elsewhere ROS comes from the shell that sourced it, and its paths stay; what reaches
-    the network never does.
+    dropped. Elsewhere ROS comes from the shell that sourced it, and its paths stay; variables that
+    steer the network never do.
 
     Args:
         domain_id: The claimed domain.

@@ -51,7 +51,7 @@ def missing_needs(robots: Sequence[str], folder: Path) -> list[str]:
 
 
 def missing_modules(robots: Sequence[str]) -> list[str]:
-    """Return what the Python of the processes cannot import; ROS once."""
+    """Return the modules that the Python of the processes cannot import; ROS once."""
     more = [VENDOR_MODULE] if 'vendor' in robots else []
     done = subprocess.run(
         [sys.executable, '-c', PROBE, *MODULES, *more], stdout=subprocess.PIPE,
@@ -73,7 +73,7 @@ def missing_modules(robots: Sequence[str]) -> list[str]:
 
 
 def missing_room(folder: Path) -> str:
-    """Return what keeps results from being written, or ''."""
+    """Return the reason why results cannot be written, or ''."""
     if folder.is_dir() and any(folder.iterdir()):
         return _need(f'{folder} is not empty.', 'name a new folder with --out')
     existing = folder

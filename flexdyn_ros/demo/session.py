@@ -195,7 +195,7 @@ def _execute(supervisors: Sequence[RunSupervisor], workers: int) -> None:
 
 
 def _part(folder: Path, part: str, robot: str) -> str:
-    """Run a module of the demonstration for a robot in a process; return what it prints."""
+    """Run a module of the demonstration for a robot in a process; return its output."""
     done = subprocess.run(
         [sys.executable, '-m', f'flexdyn_ros.demo.{part}', robot, str(folder)],
         env=variables(UNCLAIMED, folder), stdin=subprocess.DEVNULL, text=True,

@@ -106,7 +106,7 @@ class RunSupervisor:
         (self.run.path / 'processes.json').write_text(json.dumps(pids, indent=1) + '\n')
 
     def _listen(self, driver: Member, log: IO[str]) -> None:
-        """Take the driver's lines: progress, and what belongs into its log."""
+        """Take the driver's lines: progress, and lines for its log."""
         for line in driver.process.stdout:
             text = line.decode(errors='replace')
             if text.startswith('progress '):

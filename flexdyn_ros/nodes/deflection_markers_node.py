@@ -143,7 +143,7 @@ class DeflectionMarkersNode(RobotNode):
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
     def stop(self) -> None:
-        """Stop drawing, and remove what is drawn."""
+        """Stop drawing, and remove the markers."""
         self.destroy_timer(self.timer)
         if self.browser is not None:
             self.browser.stop()
@@ -305,7 +305,7 @@ class DeflectionMarkersNode(RobotNode):
         )
 
     def diagnostic_values(self) -> dict[str, Any]:
-        """Return what is drawn."""
+        """Return source and largest value of the drawn deflection."""
         largest = f'largest_{self.parameters["colour_by"]}'
         return {'deflection_source': self.source, largest: self.largest}
 

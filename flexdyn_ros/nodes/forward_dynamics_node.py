@@ -198,13 +198,13 @@ class ForwardDynamicsNode(RobotNode):
                 self.plots.publish(self.stamp)
 
     def _plotted(self) -> Motion:
-        """Return what the topics for plots take from the simulator."""
+        """Return the motion of the simulator for the topics for plots."""
         simulator = self.simulator
         q, qd = simulator.q, simulator.qd
         return q, qd, simulator.torque(q, qd), simulator.wrenches
 
     def _behind_now(self) -> int:
-        """Return what `behind` is where the state that follows next is that of now."""
+        """Return the value of `behind` at which the next state is that of the present time."""
         simulated = round((self.simulator.time + self.cycle) * NANOSECONDS)
         return self.get_clock().now().nanoseconds - simulated
 
@@ -247,14 +247,14 @@ class ForwardDynamicsNode(RobotNode):
 
     @property
     def _steps(self) -> str:
-        """What a cycle computes, for the diagnostics."""
+        """Steps of a cycle, for the diagnostics."""
         simulator = self.simulator
         count = simulator.steps_of(self.cycle)
         step, where = 1e3 * self.cycle / count, '' if simulator.compiled else ' in Python'
         return f'{count} {simulator.method} steps of {step:.3g} ms a cycle{where}'
 
     def _report_pace(self) -> None:
-        """Warn of a simulation that is slower than asked, and of what takes its time."""
+        """Warn of a simulation that is slower than asked, with the time of each activity."""
         asked, pace = min(self.parameters['real_time_factor'], 1.0), self.pace
         if self.on_clock or pace.factor >= SLOW * asked:
             self.diagnostics.report(OK, 'running')

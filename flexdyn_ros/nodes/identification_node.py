@@ -59,7 +59,7 @@ class IdentificationNode(RobotNode):
         self._timer = self.create_steady_timer(PERIOD, self._watch)
 
     def set_up(self) -> None:
-        """Check what depends on the robot."""
+        """Check the parameters that depend on the robot."""
         count, given = self.robot.n_joints, self.parameters['gains']
         if given and len(given) != count:
             raise FlexdynError(

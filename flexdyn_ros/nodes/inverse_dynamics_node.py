@@ -53,7 +53,7 @@ class InverseDynamicsNode(RobotNode):
     Publishes the torque of the configured torque model for every joint state or reference.
 
     A thread of its own serves joint states and references, the executor everything else. The lock
-    guards what both use.
+    guards the data that both use.
     """
 
     def __init__(self, **node_arguments: Any):
@@ -86,7 +86,7 @@ class InverseDynamicsNode(RobotNode):
             self._guarded(WATCH, self._watch))
 
     def check_parameters(self, values, changed) -> Optional[str]:
-        """Refuse what the robot does not have, and what the torque model does not do."""
+        """Refuse values that the robot or the torque model does not support."""
         return parameter_problem(values, changed, self.robot, self.active)
 
     # Life cycle.

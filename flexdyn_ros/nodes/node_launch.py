@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the launch files of the nodes have in common; needs launch_ros or the stand-in for it."""
+"""Common parts of the launch files of the nodes; needs launch_ros or the stand-in for it."""
 
 from __future__ import annotations
 

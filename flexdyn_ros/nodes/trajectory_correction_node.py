@@ -154,7 +154,7 @@ class TrajectoryCorrectionNode(RobotNode):
             self._command = command
 
     def _present_command(self) -> np.ndarray:
-        """Return the last command while the motors stand there, else what is measured."""
+        """Return the last command while the motors stand there, else measured positions."""
         problems = self.measured.problems(time.monotonic(), self.parameters['timeout'])
         if problems:
             raise FlexdynError(

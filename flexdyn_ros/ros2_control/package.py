@@ -4,8 +4,8 @@ An ament_cmake package with the dynamics of a robot for ros2_control.
 
 The folder `arm_dynamics` beside this file is the package: C++ that compiles as it stands, under
 the name arm_dynamics. A package takes its own name for that word, everywhere, so that several
-robots fit into one process. What belongs to a robot are the generated functions, and the fields
-`@name` of model.hpp and of a few other files.
+robots fit into one process. The parts that belong to a robot are the generated
+functions, and the fields `@name` of model.hpp and of a few other files.
 """
 
 from __future__ import annotations

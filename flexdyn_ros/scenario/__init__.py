@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios: one YAML file describes a simulation, its controllers and what disturbs it."""
+"""Scenarios: one YAML file describes a simulation, its controllers and its disturbances."""
 
 from flexdyn_ros.scenario.document import ScenarioError
 from flexdyn_ros.scenario.load import load, Scenario

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controllers of a scenario as torque laws; what samples them is in sampled_torque.py."""
+"""The controllers of a scenario as torque laws; sampled_torque.py samples them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class ControlSetting:
         start: Initial positions of the joints that are driven [rad | m].
         modes: Initial deflections and their rates, (2 n_modes,).
         trajectories: Those of the scenario.
-        windows: Times between changes of payloads, and what puts those of a window on the model.
+        windows: Times between changes of payloads, and the function that puts the payloads of
+            each window on the model.
         step: Time step [s].
     """
 
@@ -54,7 +55,7 @@ class ScenarioController:
         section: Its section.
         names: Joints that it drives.
         of_v: Their entries in v, (n,).
-        law: Its torque, without what follows.
+        law: Its torque, without gravity and saturation.
         gravity: Entries of q that carry the arm whose gravity is added at the state; None for no
             gravity.
         model: The `Dynamics` that the law or gravity evaluates; None for none.
@@ -128,7 +129,7 @@ class ScenarioController:
 def _followed(
     controller: ScenarioController, setting: ControlSetting
 ) -> tuple[PiecewisePolynomial, bool]:
-    """Return what a controller follows, and whether its acceleration is continuous."""
+    """Return the motion of a controller, and whether its acceleration is continuous."""
     section, known = controller.section, setting.trajectories
     name, smooth = section['trajectory'], True
     if name is not None and section['setpoint'] is not None:

@@ -114,7 +114,7 @@ def _refuse_new_name(document: Any, path: list[str], key: str) -> None:
 
 
 def _changed(document: Any, path: list[str], value: Any, key: str) -> Any:
-    """Return a document with one other value; what it holds is copied on the way."""
+    """Return a document with one other value; the containers on the way to it are copied."""
     if not path:
         return value
     name, rest = path[0], path[1:]

@@ -46,7 +46,7 @@ def run(scenario: Scenario, progress: Progress = None) -> ScenarioRun:
         progress: As of `simulate`.
 
     Returns:
-        The motion with what it should have followed.
+        The motion with its desired motion.
 
     Raises:
         ScenarioError: A name is unknown, or values contradict each other.
@@ -236,7 +236,7 @@ class _ScenarioRunner:
     def _law_from(
         self, law: TorqueLaw, begin: float, end: float, torque: np.ndarray
     ) -> TorqueLaw:
-        """Return a law whose time starts later, with what acts beside it."""
+        """Return a law whose time starts later, with the torque that acts beside it."""
         found = copy.copy(law)
         beside = torque.copy()
         if law.integrals:

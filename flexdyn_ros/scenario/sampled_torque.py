@@ -125,7 +125,7 @@ class _Sampler:
         return given
 
     def _integrate(self, errors: np.ndarray, cut: np.ndarray) -> None:
-        """Advance the integrals; `cut` is what saturation takes from the torques, (n,)."""
+        """Advance the integrals; `cut` is the torque that saturation removes, (n,)."""
         section, ki = self._controller.section, self._controller.law.ki
         if section['anti_windup'] == 'conditional':
             errors = np.where(cut * errors < 0.0, 0.0, errors)

@@ -49,7 +49,7 @@ class RunStage:
 def payload_windows(
     stages: Sequence[RunStage]
 ) -> list[tuple[float, float, Callable[[Any], None]]]:
-    """Return start and end of the times with the same payloads, and what puts them on a robot."""
+    """Return start, end and load function of each time span with the same payloads."""
     found: list[tuple[float, float, Callable[[Any], None]]] = []
     before: Any = None
     for stage in stages:

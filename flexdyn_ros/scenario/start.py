@@ -74,7 +74,7 @@ def nearest_closed(
     dyn: Any, q: np.ndarray, qd: np.ndarray, given: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the nearest state that meets the loops, with what was given kept if possible.
+    Return the nearest state that meets the loops, with the given values kept if possible.
 
     Args:
         dyn: The dynamics.

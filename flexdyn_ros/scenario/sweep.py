@@ -101,8 +101,8 @@ def _run_here(sweep: Sweep, missing: list[int], workers: int, finished: Finished
     """
     Run points in processes of this machine.
 
-    The first runs alone: it compiles what the others share. When a process ends, those of its pool
-    do. What they ran is repeated alone, and fails where it has ended several processes.
+    The first runs alone: it compiles the code that the others share. When a process ends, those of
+    its pool do. Their points are repeated alone, and fail where they have ended several processes.
     """
     suspects, waiting = deque(missing[:1]), deque(missing[1:])
     lost: dict[int, int] = {}

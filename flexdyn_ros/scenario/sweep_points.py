@@ -24,7 +24,7 @@ class SweepAxis:
 
     Attributes:
         key: The key, dots between sections.
-        values: Values of a grid; the ends of a range, or what samples choose from.
+        values: Values of a grid; the ends of a range, or the choices of samples.
         is_range: Whether samples are uniform between the first and the last value.
     """
 

@@ -61,7 +61,7 @@ def save_sweep_plot(
     rows: Sequence[Row], keys: Sequence[str], path: Path, chosen: Optional[Sequence[str]] = None
 ) -> None:
     """
-    Draw results over what varies: lines over one key, a map over two, else points over each.
+    Draw results over the varied keys: lines over one, a map over two, else points over each.
 
     Args:
         rows: The rows.

@@ -101,7 +101,7 @@ def rows_over_time(
     section: CheckedSection, key: str, names: Sequence[str], kind: str, start: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return times, (T,), and values, (T, n), of points; what a point omits stays as it was.
+    Return times, (T,), and values, (T, n), of points; omitted values stay as they were.
 
     Args:
         section: CheckedSection whose "points" have a time and values.
@@ -169,7 +169,7 @@ def read_columns(
     Args:
         section: Its "file" is a CSV file.
         names: Joints or coordinates.
-        kinds: What is read of them, see `find_signal`.
+        kinds: Kinds of the signals that are read, see `find_signal`.
 
     Returns:
         Ascending times, (T,) [s]; the names of all columns; by kind a column of each name, (T,),

@@ -40,7 +40,7 @@ class ArmCoordinates:
 
         Args:
             robot: The robot.
-            measured_side: "motor" or "link": what joint values of elastic joints stand for.
+            measured_side: Side that joint values of elastic joints refer to, "motor" or "link".
         """
         self.joint_names = robot.joint_names
         self.n_joints = robot.n_joints

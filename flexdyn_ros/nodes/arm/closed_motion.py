@@ -43,7 +43,7 @@ INDEPENDENT = 1e-8
 
 class ClosedMotion:
     """
-    What follows the actuated joints of a robot with loops; used in the place of a FreeBase.
+    The passive joints and the free base of a robot with loops; replaces a FreeBase.
 
     Values of actuated joints stay as they are, unless there are more actuated joints than degrees
     of freedom: then the nearest closed state is taken. Values of passive joints start the
@@ -88,7 +88,7 @@ class ClosedMotion:
         self._study()
 
     def _study(self) -> None:
-        """Find out what determines what, from Jacobians at several closed states."""
+        """Find the dependent coordinates, from Jacobians at several closed states."""
         robot, rng = self._dyn.robot, np.random.default_rng(0)
         at = self._last
         least = None
@@ -277,7 +277,7 @@ def what_follows(
     dyn, coordinates: ArmCoordinates, names: Sequence[str] = ()
 ) -> Union[FreeBase, ClosedMotion]:
     """
-    Return what follows the joints that are driven: passive joints of loops, and a free base.
+    Return the motion that follows the driven joints: passive joints of loops, and a free base.
 
     Args:
         dyn: The dynamics.

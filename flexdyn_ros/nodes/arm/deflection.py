@@ -61,7 +61,8 @@ class ModalEquations:
         Args:
             dyn: The dynamics.
             coordinates: Its coordinates.
-            base: What follows the motion; None where no base is free to.
+            base: The free base or passive joints that follow the motion; None where no base is
+                free.
 
         Raises:
             FlexdynError: A mode has no elastic force at any deflection.

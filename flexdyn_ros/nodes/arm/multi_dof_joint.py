@@ -56,7 +56,7 @@ class MultiDofJoint:
 
     def positions_of(self, pose: Pair, last: Optional[np.ndarray]) -> np.ndarray:
         """
-        Return the joint's own positions at a pose; what it cannot do is left out.
+        Return the joint's own positions at a pose; components outside its freedoms are ignored.
 
         Args:
             pose: Position, (3,) [m], and quaternion x y z w of unit length.
@@ -118,7 +118,7 @@ class BallJoint(MultiDofJoint):
         return reach
 
     def pose(self, q: np.ndarray) -> Pair:
-        """Return what the turned axes carry, and the quaternion."""
+        """Return the displacement along the turned axes, and the quaternion."""
         return quaternion_matrix(q[:4]) @ self._reach(q), q[:4]
 
     def twist(self, q: np.ndarray, qd: np.ndarray) -> Pair:

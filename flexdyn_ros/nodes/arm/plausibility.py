@@ -16,7 +16,7 @@ LARGEST_POSITION = 1e4  # without limits [rad | m]
 
 
 class ImplausibleMotion(FlexdynError):
-    """A motion lies beyond what the robot can do."""
+    """A motion lies beyond the capability of the robot."""
 
 
 @dataclass(frozen=True)

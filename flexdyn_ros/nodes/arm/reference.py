@@ -20,7 +20,7 @@ class ReferenceRefused(FlexdynError):
 
 class Reference:
     """
-    Desired positions, velocities and accelerations; what is left out is measured, or zero.
+    Desired positions, velocities and accelerations; missing values are measured, or zero.
 
     Positions and velocities that a message leaves out, and joints that it does not name, keep
     their measured values. Accelerations that it leaves out are zero.
@@ -95,7 +95,7 @@ class Reference:
         Return desired positions and velocities, each of shape (n_joints,).
 
         Args:
-            held: Positions of what the message leaves out; velocities left out are zero.
+            held: Positions of joints that the message leaves out; velocities left out are zero.
         """
         rest = np.zeros(len(held))
         desired = self.over(JointSample(0.0, np.array(held), rest, rest))

@@ -121,7 +121,7 @@ class MessageStamps:
         Return the kind of a fault and a sentence on it, or None.
 
         Args:
-            source: What the messages of one publisher have in common.
+            source: The key that the messages of one publisher share.
             stamp: Stamp of the message [ns]; 0 means none, which is no fault.
             content: Its values, to be compared.
             clock: The node's clock.

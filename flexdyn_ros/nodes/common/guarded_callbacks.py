@@ -24,8 +24,8 @@ class GuardedCallbacks(LifecycleNode):
     A lifecycle node that survives any exception of its callbacks.
 
     Subscriptions, timers, services and parameter callbacks are guarded as they are created, those
-    of rclpy itself included. `spin` guards what happens between callbacks, such as the conversion
-    of a message. A failure is counted and logged, and `on_failure` acts on it.
+    of rclpy itself included. `spin` guards the work between callbacks, such as the conversion of
+    a message. A failure is counted and logged, and `on_failure` acts on it.
 
     Attributes:
         failures: Number of failures by callback.

@@ -66,7 +66,7 @@ class MessageBytes:
         self._swapped = (order == '<') != (sys.byteorder == 'little')
 
     def checked(self, read: Callable[[], T]) -> T:
-        """Return what `read` does; raise MessageUnreadable where the bytes end too early."""
+        """Return the result of `read`; raise MessageUnreadable where the bytes end too early."""
         try:
             return read()
         except (struct.error, UnicodeDecodeError) as error:

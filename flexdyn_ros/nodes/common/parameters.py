@@ -45,7 +45,7 @@ class ParameterSpecification:
         name: Full name, groups separated by dots.
         type: bool, int, double, string, or one of them followed by _array.
         default_value: Value where the user gives none.
-        description: What it does, with the unit in brackets.
+        description: Its effect, with the unit in brackets.
         read_only: Whether it is fixed once the node has started.
         validation: Rules by name, such as {'gt<>': [0.0]}.
         additional_constraints: A sentence on when a change takes effect; empty for at once.

@@ -48,7 +48,7 @@ class RobotNode(GuardedCallbacks, ABC):
 
     def __init__(self, name: str, **node_arguments: Any):
         """
-        Declare parameters and wait for what configures the node.
+        Declare parameters and wait for the configuration of the node.
 
         Args:
             name: Name of the node and of its parameter file.

@@ -73,7 +73,7 @@ def subscribe_measured_states(
     Subscribe to joint_states and multi_dof_joint_states.
 
     Best effort, as sensor data are, so that any publisher matches. The queues hold one message,
-    so that the newest is what counts. Where several publishers share a topic, a longer one keeps
+    so that the newest one is read. Where several publishers share a topic, a longer one keeps
     them from pushing each other's messages out (parameter
     qos_overrides./joint_states.subscription.depth).
 

@@ -52,7 +52,7 @@ class TransformTree:
 
     def take(self, message: Any, received: Optional[float]) -> None:
         """
-        Take over a message; what is no rotation is left out.
+        Take over a message; transforms that are not finite or hold no rotation are ignored.
 
         Args:
             message: Fields as tf2_msgs/TFMessage.

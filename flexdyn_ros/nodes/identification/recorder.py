@@ -89,7 +89,7 @@ class StateRecorder:
 
     def motion(self) -> Motion:
         """
-        Return what has been recorded.
+        Return the recorded motion.
 
         Raises:
             ArgumentError: There are fewer than 50 states, or they have no efforts.

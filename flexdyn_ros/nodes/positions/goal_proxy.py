@@ -52,7 +52,7 @@ class GoalProxy:
     Takes goals for a rigid arm, one at a time, and has a controller follow corrected ones.
 
     Attributes:
-        execution: What the controller follows; None for nothing.
+        execution: The motion that the controller follows, or None.
         refused: Number of goals that were refused.
         refusal: Why the last of them was; empty for none.
     """
@@ -91,7 +91,7 @@ class GoalProxy:
         return bool(self._client.server_is_ready())
 
     def watch(self, now: float) -> None:
-        """Give up what has had no answer at a steady time [s], and a controller that is gone."""
+        """Give up requests past their deadline at a steady time [s], and a lost controller."""
         for deadline, answer in [each for each in self._deadlines if each[0] < now]:
             self._deadlines.remove((deadline, answer))
             if not answer.done():

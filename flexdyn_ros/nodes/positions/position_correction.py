@@ -38,7 +38,7 @@ def choices_of(values: Values) -> CorrectionChoices:
 
 
 def set_up_problem(measured_side: str) -> Optional[str]:
-    """Return why positions cannot be corrected with what joint states carry, or None."""
+    """Return the reason why joint states do not permit corrected positions, or None."""
     if measured_side == 'motor':
         return None
     return ('corrected positions are those of motors: they need measured_side motor, since '

@@ -249,7 +249,7 @@ class ArmSimulator:
 
     def joint_effort(self) -> np.ndarray:
         """
-        Return what each joint of `coordinates.places` transmits [N m | N].
+        Return the effort that each joint of `coordinates.places` transmits [N m | N].
 
         That is the motor's torque, or the spring's where the joint is elastic.
         """

@@ -93,7 +93,7 @@ class SimulationThread:
 
 class Pace:
     """
-    Simulated time against real time, and what takes the real time.
+    Simulated time against real time, and the real time of each activity.
 
     Attributes:
         factor: Ratio of simulated to real time over the last second [1].

@@ -34,7 +34,7 @@ class PlotTopics:
         self, dyn: Any, motion: Callable[[], Motion], tips: Sequence[str] = ()
     ) -> None:
         """
-        Set what is published.
+        Set the published robot and motion.
 
         Args:
             dyn: The dynamics.
@@ -60,7 +60,7 @@ class PlotTopics:
             name=[*axes, *names], position=doubles(np.concatenate([*places, deflections[0]])))
 
     def _torque_terms(self, *motion: Any) -> JointState:
-        """Return what the torque of each joint, or the force, consists of."""
+        """Return the terms of the torque, or force, of each joint."""
         joints = self._dyn.robot.joint_names
         rows = force_terms(self._dyn, *motion)[:, :len(joints)]
         names = [f'{joint}/{term}' for joint in joints for term in TERMS]

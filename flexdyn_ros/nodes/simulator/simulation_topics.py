@@ -212,7 +212,7 @@ class SimulationOutput:
 
     def set_robot(self, dyn, simulator: ArmSimulator, tips: Sequence[str]) -> None:
         """
-        Set what is published.
+        Set the published simulation.
 
         Args:
             dyn: The dynamics.

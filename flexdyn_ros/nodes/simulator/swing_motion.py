@@ -101,7 +101,7 @@ class SwingReference:
         self, robot: Any, simulator: ArmSimulator, amplitude: float, period: float
     ) -> Sequence[str]:
         """
-        Set what moves, from where it is now, and return the names of these joints.
+        Set the joints that swing about their present positions, and return their names.
 
         Args:
             robot: The robot.

@@ -4,7 +4,7 @@ Code for a changed model, made in another process while the node works with the 
 
 Tracing and compiling hold Python's interpreter for seconds, in a thread as well. So a process
 makes the code and leaves it in the cache on disk. A thread then loads it in milliseconds, and the
-node takes it between two cycles. `prepare` is all that both share: what it calls decides which
+node takes it between two cycles. `prepare` is all that both share: its calls decide which
 functions are made.
 """
 
@@ -58,12 +58,12 @@ class ModelRequest:
 
     @property
     def variant(self) -> tuple[Any, ...]:
-        """What of the request needs code of its own; numbers are arguments of the code."""
+        """The parts of the request that need code of their own; numbers are its arguments."""
         link = self.values['payload.link']
         return '' if link in self.carriers else link, self.section, self.terms
 
     def sentence(self) -> str:
-        """Return what the code is for."""
+        """Return the purpose of the code."""
         link = self.values['payload.link']
         parts = [f'a payload on {link}'] if link else []
         return f'code for {" and ".join([*parts, "the terms " + ", ".join(self.terms)])}'

@@ -140,7 +140,7 @@ def driven_joints(
     Args:
         robot: The robot.
         chosen: Names of joints; none for all actuated ones but the fingers of grippers.
-        log: Takes a sentence on what is left out.
+        log: Takes a sentence on the joints that are left out.
     """
     if chosen:
         return tuple(chosen)

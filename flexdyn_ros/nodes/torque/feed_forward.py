@@ -60,7 +60,7 @@ class FeedForward:
             dyn: The dynamics.
             mode: One of MODES.
             terms: The terms that the torque contains.
-            measured_side: "motor" or "link": what joint values of elastic joints stand for.
+            measured_side: Side that joint values of elastic joints refer to, "motor" or "link".
             settings: Those of the modal integration.
             free: Joint coordinates that no force acts on, such as a satellite's.
             wrench_links: Links that `wrenches` act on.

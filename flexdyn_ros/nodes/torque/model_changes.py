@@ -74,7 +74,7 @@ class ModelChanges:
         return f'pending: {self.pending}; the previous model is in force'
 
     def start(self) -> None:
-        """Go on with what a stop has interrupted."""
+        """Go on with the change that a stop has interrupted."""
         self._ahead.forget_problem()
 
     def stop(self) -> None:
@@ -100,7 +100,7 @@ class ModelChanges:
             self._feed_forward.terms.sentence(self._feed_forward.mode, source))
 
     def log(self) -> None:
-        """Log what the torque contains, where that has changed; it takes a millisecond."""
+        """Log the contents of the torque, where they have changed; it takes a millisecond."""
         for line in self._lines:
             self._node.get_logger().info(line)
         self._lines = []

@@ -100,7 +100,7 @@ class ReferenceInput:
         self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
     ) -> None:
         """
-        Forget the reference, and set what the next ones are for.
+        Forget the reference, and set the feed-forward of the next ones.
 
         Args:
             feed_forward: Computes the torques.

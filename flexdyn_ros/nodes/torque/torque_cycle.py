@@ -111,7 +111,7 @@ class SerializedMessage:
     """
     The bytes of a message whose last field, a sequence of doubles, changes.
 
-    Converting a message of rclpy to bytes takes longer than what it carries takes to compute.
+    Converting a message of rclpy to bytes takes longer than computing its values.
     """
 
     def __init__(self, message: Any):

@@ -122,7 +122,7 @@ class ModalInput(CheckedInput):
         self._names: tuple[str, ...] = ()
 
     def set_arm(self, arm: Any) -> None:
-        """Forget all estimates, and set what they correct."""
+        """Forget all estimates, and set the arm whose modes they correct."""
         observed = self._node.parameters['modes.observed'] and isinstance(arm, VibratingArm)
         self._arm = arm if observed else None
         self._names = self._node.robot.mode_names
@@ -188,7 +188,7 @@ class TorqueInputs:
         self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
     ) -> None:
         """
-        Forget all inputs, and set what they enter.
+        Forget all inputs, and set the feed-forward that they enter.
 
         Args:
             feed_forward: Computes the torques.

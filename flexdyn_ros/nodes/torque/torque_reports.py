@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the inverse dynamics node reports of its inputs and of its torque."""
+"""Reports of the inverse dynamics node on its inputs and on its torque."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TorqueReports:
         self._named: set[str] = set()  # joints that the log has named as missing
 
     def work(self) -> None:
-        """Report that torque is published, and what limits it."""
+        """Report that torque is published, with saturated joints and other problems."""
         node = self._node
         saturated = node.cycle.saturated
         warnings = [f'saturated: {", ".join(saturated)}'] if saturated else []

@@ -10,7 +10,7 @@ import numpy as np
 
 class TorqueShaping:
     """
-    Shapes computed torques; what stops the arm does not pass here.
+    Shapes computed torques; torques that stop the arm do not pass here.
 
     Without any of the three a torque passes bit for bit. A soft start or a ramp that has begun
     keeps its time.
@@ -38,7 +38,7 @@ class TorqueShaping:
         self.interrupt()
 
     def interrupt(self) -> None:
-        """Note that no torque is computed; the next one starts softly from what is published."""
+        """Note that no torque is computed; the next one starts softly from the published one."""
         self._interrupted = True
         # Begin [s], time [s], and torque at the begin.
         self._soft: Optional[tuple[float, float, np.ndarray]] = None
@@ -91,7 +91,7 @@ class TorqueShaping:
 
     def note(self, torque: np.ndarray, now: float) -> None:
         """
-        Note what has been published, shaped or not.
+        Note the published torque, shaped or not.
 
         Args:
             torque: Shape (n,) [N m | N].

@@ -36,7 +36,7 @@ class DynamicsUnderWrenches:
         self._wrenches = wrenches
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the dynamics have, under the wrenches where it is a motion's."""
+        """Return an attribute of the dynamics; functions of a motion include the wrenches."""
         found = getattr(self._dyn, name)
         return partial(found, wrenches=self._wrenches) if name in UNDER_WRENCHES else found
 
@@ -141,9 +141,9 @@ def force_terms(
     wrenches: Mapping[str, np.ndarray],
 ) -> np.ndarray:
     """
-    Return what generalised forces consist of, in the order of TERMS, (7, nv) [N m | N].
+    Return the terms of generalised forces, in the order of TERMS, (7, nv) [N m | N].
 
-    Inertia is what the others leave of the total, so that it includes the forces of loops.
+    Inertia is the total less the other terms, so that it includes the forces of loops.
 
     Args:
         dyn: The dynamics.
@@ -215,7 +215,7 @@ class QuietFriction:
 
     def correction(self, dyn: Any, qd: np.ndarray) -> Optional[np.ndarray]:
         """
-        Return what to add to the friction of the model, shape (nv,) [N m | N]; None for nothing.
+        Return the correction of the model's friction, shape (nv,) [N m | N]; None for none.
 
         Args:
             dyn: The dynamics.

@@ -25,7 +25,7 @@ FIELDS = ('positions', 'velocities', 'accelerations')
 
 
 class TrajectoryRefused(FlexdynError):
-    """A trajectory lacks what the torque needs."""
+    """A trajectory is incomplete or invalid for the torque."""
 
     def __init__(self, problem: str):
         self.problem = problem

@@ -67,7 +67,7 @@ class TrajectoryService:
 
     def set_arm(self, feed_forward: FeedForward) -> None:
         """
-        Forget the trajectory, and set what computes the torques of the next ones.
+        Forget the trajectory, and set the feed-forward for the torques of the next ones.
 
         Args:
             feed_forward: Its state is that of a trajectory. Its code must be that of the cycles,
@@ -113,7 +113,7 @@ class TrajectoryService:
         self._node.get_logger().error(f'~/trajectory_in: {problem_and_advice}')
 
     async def _on_correct(self, request: Any, response: Any) -> Any:
-        """Correct the newest trajectory, and answer with what was done or why it is refused."""
+        """Correct the newest trajectory, and answer with a report or the reason of a refusal."""
         try:
             motion = await self._corrected()
             response.success, response.message = True, f'~/trajectory_out: {motion.report}'
@@ -150,7 +150,7 @@ class TrajectoryService:
         return answer
 
     def _command(self) -> np.ndarray:
-        """Return the present command: the reference while there is one, else what is measured."""
+        """Return the present command: the reference while it lasts, else measured positions."""
         node, now = self._node, time.monotonic()
         problems = node.measured.problems(now, node.parameters['timeout'])
         if problems:

@@ -139,7 +139,7 @@ std::vector<std::string> sensors_of_damping()
   return names;
 }
 
-/// Refuse active damping where it is not what the design is for.
+/// Refuse active damping where rate, side or model differ from those of the design.
 void check_damping(
   const ControllerSettings & settings, const Parameters & parameters,
   const std::vector<std::size_t> & columns, double rate)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between the releases of ros2_control.
+// Differences between the releases of ros2_control.
 #ifndef INTERFACES_HPP_
 #define INTERFACES_HPP_
 

@@ -18,7 +18,7 @@ namespace arm_dynamics
 
 enum class StalePolicy {kAuto, kGravity, kZero, kHold};
 
-/// What a cycle did: followed the reference, held the position, acted on a fault, or nothing.
+/// Result of a cycle: followed the reference, held the position, acted on a fault, or nothing.
 enum class Cycle {kTracking, kHolding, kStale, kSilent};
 
 inline JointVector filled(double value) noexcept

@@ -18,15 +18,15 @@ struct ShapingSettings
   double change_ramp_time = 0.5;  ///< over which a change's step is spread [s]
 };
 
-/// Shapes computed torques; what stops the arm does not pass here. A soft start or a ramp that
-/// has begun keeps its time.
+/// Shapes computed torques; torques that stop the arm do not pass here. A soft start or a ramp
+/// that has begun keeps its time.
 class TorqueShaping
 {
 public:
   /// Forget everything, as at activation.
   void begin() noexcept {*this = TorqueShaping{};}
 
-  /// Note that no torque is computed; the next one starts softly from what is commanded.
+  /// Note that no torque is computed; the next one starts softly from the commanded one.
   void interrupt() noexcept {began_ = soft_ = ramp_ = false;}
 
   /// Note that the next torque comes from a changed model or target.
@@ -56,7 +56,7 @@ public:
     }
   }
 
-  /// Note what has been commanded, shaped or not.
+  /// Note the commanded torque, shaped or not.
   void note(const JointVector & torque, double now) noexcept
   {
     commanded_any_ = true;
@@ -71,7 +71,7 @@ private:
   void spread_change(const ShapingSettings & settings, double now, JointVector & torque) noexcept
   {
     if (changed_ && computed_any_ && settings.change_ramp_time > 0.0) {
-      // What is left of an earlier ramp is part of what is commanded now.
+      // The rest of an earlier ramp is part of the torque that is commanded now.
       for (std::size_t k = 0; k < kJoints; ++k) {offset_[k] = computed_[k] - torque[k];}
       ramp_ = true;
       ramp_at_ = now;
