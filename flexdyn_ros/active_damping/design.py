@@ -3,7 +3,7 @@
 Active damping of an arm's first modes by torques of few joints, with its margins.
 
 Each mode is damped by the joint whose loop holds the largest share of its elastic energy,
-kp |dq|^2: the least torque moves it. `design_search.py` states what a design keeps. A delay of
+kp |dq|^2: the least torque moves it. `design_search.py` states the bounds of a design. A delay of
 more than a tenth of a mode's period is refused.
 """
 

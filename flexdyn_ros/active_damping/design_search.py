@@ -67,7 +67,7 @@ class DesignSearch:
     def rises(
         self, arms: Sequence[SampledArm], controller: Controller, rates: np.ndarray
     ) -> np.ndarray:
-        """Return by what each ratio rises with each stiffness, (factors, modes)."""
+        """Return the factor by which each ratio rises with each stiffness, (factors, modes)."""
         return np.array([
             least_ratios(arm.poles(controller.around(arm)), rates)
             / np.maximum(least_ratios(arm.poles(arm.f), rates), 1e-9) for arm in arms])

@@ -46,7 +46,7 @@ class Regrouping:
         Args:
             sample: Regressor at random states, (N, p).
             free: Which parameters are unknown, (p,).
-            last: Parameters that only stand for what the others cannot.
+            last: Parameters that stand only for columns independent of all others.
         """
         scale = np.linalg.norm(sample, axis=0)
         basis: list[np.ndarray] = []

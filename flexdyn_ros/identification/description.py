@@ -56,7 +56,7 @@ def identified_urdf(described: Robot, identified: Robot) -> str:
 
 
 def _merged_extension(root: Element, others: list[Element]) -> Element:
-    """Return the one <flexdyn> element of a description, what others hold in it."""
+    """Return the one <flexdyn> element of a description, with the content of others."""
     merged = Element('flexdyn', {'version': '1.0'})
     for source in (root, *others):
         for element in [source] if source.tag == 'flexdyn' else source.findall('flexdyn'):

@@ -37,7 +37,7 @@ PRESLIDING_LENGTHS = (5e-5, 1e-4, 1.5e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3)
 @dataclass(frozen=True)
 class FrictionShape:
     """
-    What the friction of one joint depends on nonlinearly.
+    Parameters on which the friction of one joint depends nonlinearly.
 
     Attributes:
         smoothing: v_0 [rad/s | m/s].

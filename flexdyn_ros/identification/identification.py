@@ -98,7 +98,7 @@ class Identification:
         free: Which parameters were unknown, (p,).
         statistics: Residuals, conditions, cross validation.
         motions: The motions, in the order of the robot.
-        solver: What found the physical parameters; empty where they need not be physical.
+        solver: Solver of the physical parameters; empty where they need not be physical.
     """
 
     model: TorqueModel

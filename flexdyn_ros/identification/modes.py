@@ -132,7 +132,7 @@ class _Fit:
         return np.column_stack([self._still, *(self._of(mode) for mode in modes)])
 
     def residual(self, modes: np.ndarray) -> np.ndarray:
-        """Return what the modes leave of the signals, (T, m)."""
+        """Return the part of the signals that the modes do not span, (T, m)."""
         basis = np.linalg.qr(self._matrix(modes))[0]
         return self._y - basis @ (basis.T @ self._y)
 

@@ -26,7 +26,7 @@ THINNEST, FLATTEST = 1e-3, 1e-3
 @dataclass(frozen=True)
 class PhysicalProblem:
     """
-    What physical parameters are sought near.
+    Data, description and bounds for the search of physical parameters.
 
     Attributes:
         regrouping: Matrix from parameters to base parameters, (b, p).
@@ -72,7 +72,7 @@ class PhysicalProblem:
         return values, self.covariance(values)
 
     def covariance(self, values: np.ndarray) -> np.ndarray:
-        """Return the inverse curvature at the least sum, (p, p), zero for what is known."""
+        """Return the inverse curvature at the least sum, (p, p), zero for known parameters."""
         _, priors, centre = self.start()
         root = _inverse_root(self.terms(values, self.weight, priors, centre)[2], self.free)
         return root @ root.T

@@ -56,7 +56,7 @@ def read_motion(
         file: A CSV file, an MCAP file or the folder of a bag.
         joints: Names of the joints; with coordinates <joint>/elastic the log has these, or link
             sides as <joint> and motor sides as <joint>_motor.
-        gains: By joint, what a measured current or effort is multiplied by [N m/A | N/A | -].
+        gains: By joint, the factor on a measured current or effort [N m/A | N/A | -].
         topic: Topic of a bag.
         angular: Joints whose positions are angles [rad].
         with_torque: Whether torques are needed.

@@ -129,7 +129,7 @@ class Regression:
         return Rows(number, matrix, right, gains * measured, sound)
 
     def _shift(self) -> None:
-        """Improve the delay by one step of Gauss and Newton, what columns can follow taken off."""
+        """Improve the delay by one Gauss-Newton step, less the part in the span of the columns."""
         columns, noise = self.regrouping.columns, self.fit.noise
         along, size, moment = 0.0, 0.0, np.zeros(len(columns))
         for part in self.rows:

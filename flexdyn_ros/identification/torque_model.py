@@ -242,7 +242,7 @@ class TorqueModel:
         return found
 
     def identified(self, values: np.ndarray, shapes: Sequence[FrictionShape]) -> Robot:
-        """Return the robot with values of the parameters; what a description lacks is left out."""
+        """Return the robot with values of parameters, except terms that a description lacks."""
         of = dict(zip(self.names, values.tolist()))
         robot = self.robot
         if self.gravity:

@@ -25,7 +25,7 @@ STILL = 1e-9  # [m], motion of a frame that counts as none
 @dataclass(frozen=True)
 class Workspace:
     """
-    What the links of an arm keep to, in the root frame.
+    Limits that the links of an arm keep, in the root frame.
 
     Attributes:
         walls: Numbers (nx, ny, nz, d), one row a wall: links stay where n . p >= d [m], n made a
@@ -78,13 +78,13 @@ class LinkLines:
 
     Args:
         robot: The robot; modes rest.
-        workspace: What its links keep to.
+        workspace: Limits of its links.
         states: Random positions, (N, nv). Frames that never move in them are not checked against
             walls. Pairs of lines that are always too close are left out.
     """
 
     def __init__(self, robot: Robot, workspace: Workspace, states: np.ndarray):
-        """Find the lines and what is checked of them."""
+        """Find the lines, and the frames and pairs to check."""
         self._backend = ReferenceBackend(robot, [0.0, 0.0, 0.0], {})
         self._space, self._planes = workspace, workspace.planes()
         self._frames = [robot.root, *(joint.child for joint in robot.joints)]
@@ -124,7 +124,7 @@ class LinkLines:
 
     def margin(self, q: np.ndarray) -> np.ndarray:
         """
-        Return the least distance to what links keep to, negative where one is violated.
+        Return the least distance to the limits of links, negative where one is violated.
 
         Args:
             q: Positions, (N, nv).

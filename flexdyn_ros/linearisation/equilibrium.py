@@ -2,8 +2,8 @@
 """
 Static equilibrium under gravity, payloads and wrenches, its joints held, and its stiffness.
 
-The stiffness K is the derivative of the forces that hold the arm at rest, d tau / dq. It sums what
-modes and springs, gravity and wrenches contribute, geometric stiffening included. Small
+The stiffness K is the derivative of the forces that hold the arm at rest, d tau / dq. It sums the
+parts of modes and springs, gravity and wrenches, geometric stiffening included. Small
 vibrations obey M x'' + D x' + K x = 0 (Meirovitch, Methods of Analytical Dynamics, 1970, section
 5.7).
 """

@@ -6,11 +6,11 @@ An output is the change of a quantity from its value at the state:
 
 - FRAME/x y z rx ry rz: place [m], and rotation vector r with R = exp(r) R0 [rad], in root axes;
 - FRAME/vx vy vz wx wy wz: velocity [m/s] and angular velocity [rad/s] in root axes;
-- FRAME/ax ay az: what an accelerometer at the frame's origin measures along the frame's axes, the
+- FRAME/ax ay az: reading of an accelerometer at the frame's origin along the frame's axes, the
   specific force R^T (a - g) [m/s^2] (Titterton and Weston, Strapdown Inertial Navigation
   Technology, 2004, section 3.2);
 - FRAME/pose, FRAME/velocity, FRAME/acceleration: all of these in turn;
-- LINK/strain@x,y,z: what a strain gauge along a beam measures [1]. It is at the fraction x of the
+- LINK/strain@x,y,z: reading of a strain gauge along a beam [1]. It is at the fraction x of the
   length, and at y, z [m] in the cross-section. The strain is Euler and Bernoulli's,
   u' - y v'' - z w'', with the curvatures of the beam's modes;
 - COORDINATE and COORDINATE/rate: a coordinate of `robot.coordinate_names`, and its velocity.

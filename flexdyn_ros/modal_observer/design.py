@@ -100,7 +100,7 @@ def design(
         uncertainty: Of the model.
 
     Raises:
-        FlexdynError: The estimate of what is observed is unstable.
+        FlexdynError: The estimate without the unobserved modes is unstable.
     """
     try:
         return _designed(dyn, state, tau, rate, readings, deviations, period, uncertainty)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The modes of an arm with its joints held, and the noise that stands for what its model lacks.
+The modes of an arm with its joints held, and the noise that stands for errors of its model.
 
 A force error of amplitude f that alternates at the angular frequency w counts as white noise of
 intensity 4 f^2 / (pi w). Over half a period both change the momentum by 2 f / w, the noise in the

@@ -135,7 +135,7 @@ class ModalObserver:
             One record a mode, by ascending frequency.
 
         Raises:
-            FlexdynError: The estimate of what is observed is unstable.
+            FlexdynError: The estimate without the unobserved modes is unstable.
         """
         at = np.array(real_vector('joint_q', joint_q, self._dyn.robot.n_joints))
         return self._design(at, np.zeros(len(at))).modes
@@ -153,8 +153,8 @@ class ModalObserver:
 
         Raises:
             EstimateDiverged: The joints of the estimate are not those of the encoders.
-            FlexdynError: The estimate of what is observed is unstable. After each of the two the
-                next readings start anew.
+            FlexdynError: The estimate without the unobserved modes is unstable. After each of the
+                two the next readings start anew.
         """
         robot = self._dyn.robot
         tau = np.array(real_vector('torque', torque, robot.n_joints) + [0.0] * robot.n_modes)

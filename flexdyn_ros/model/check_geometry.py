@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mass and inertia of links: their tests, and what units, density and size make of them."""
+"""Tests of the mass and inertia of links, and remarks on their units, density and size."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def explaining_units(mass: float, moments: float, size: float) -> str:
 
 def size_remarks(robot: Robot, base_dir: Optional[Path]) -> Iterator[tuple[str, Remark]]:
     """
-    Yield names of links, and what does not go with the size of their geometry or their length.
+    Yield names of links, and remarks on inertia that their geometry or length contradicts.
 
     Args:
         robot: As it was read from a description.
@@ -165,7 +165,7 @@ def size_remarks(robot: Robot, base_dir: Optional[Path]) -> Iterator[tuple[str, 
 
 def link_hulls(robot: Robot, base_dir: Optional[Path]) -> Iterator[tuple[str, float, float]]:
     """
-    Yield names of links with what their geometry spans: diagonal [m] and volume of its hull [m^3].
+    Yield names of links and sizes of their geometry: diagonal [m] and volume of its hull [m^3].
 
     Boxes, cylinders and spheres count by the boxes about them; meshes where trimesh and the file
     are found. Geometry of collisions goes before that of visuals.

@@ -55,7 +55,7 @@ def _motor_remarks(
     Args:
         joint: A joint with coordinates.
         robot: Its robot.
-        moved_moments: What each joint carries, about its child's frame.
+        moved_moments: Mass moments that each joint carries, about its child's frame.
         negligible: Inertia [kg m^2] and mass [kg] that count as none.
     """
     moved = [(joint, 1.0)] + [

@@ -182,7 +182,7 @@ def _boundary_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
 
 def _share_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
     """
-    Yield the share of `<inertial>` that a link's beam takes, and what it costs.
+    Yield the share of `<inertial>` that a link's beam takes, and its effect on the frequency.
 
     A cantilever of mass m with M at its tip has w^2 = k / (M + 33 m / 140), by its static shape
     (Rayleigh). The rest of <inertial> counts at the tip or not at all.
@@ -216,7 +216,7 @@ def _share_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
 
 
 def _at_tip(link: Link, robot: Robot) -> list[str]:
-    """Return what stands at the end of a link's beam, in words."""
+    """Return the joints and point masses at the end of a link's beam, in words."""
     beam = link.beam
     assert beam is not None
     found = [

@@ -112,7 +112,7 @@ def _of_limit(joint: Joint) -> Iterator[Remark]:
 
 
 def _refused_elsewhere(robot: Robot) -> Iterator[tuple[str, str, Remark]]:
-    """Yield element, name and what urdfdom refuses in a description that this package reads."""
+    """Yield element, name and remark where urdfdom refuses a description that is valid here."""
     if not robot.descriptions:
         return
     root = fromstring(robot.descriptions[0])

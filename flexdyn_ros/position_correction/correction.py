@@ -96,7 +96,7 @@ class CorrectedMotion:
 
     @property
     def report(self) -> str:
-        """Return what was done to the trajectory, in a sentence."""
+        """Return the changes to the trajectory, in a sentence."""
         size = np.abs(self.correction)
         at, joint = np.unravel_index(int(size.argmax()), size.shape)
         parts = [f'corrected by up to {size[at, joint]:.4g} ({self.names[joint]} at '
@@ -124,7 +124,7 @@ def corrected_positions(
         command: Present positions of all motors, (n_joints,) [rad | m], where the result begins;
             None for the static positions of the first point, other joints at zero.
         choices: Bounds.
-        progress: Receives the fraction done of each part of the work. What it raises ends this.
+        progress: Receives the fraction done of each part of the work. Its exceptions end this.
 
     Raises:
         CorrectionRefused: A bound does not hold, naming joint and time.

@@ -7,7 +7,7 @@ After vibrations have decayed, they vary as slowly as the joints. To leading ord
 rates and accelerations drop out, delta' = delta'' = 0 (singular perturbation, zeroth order:
 Siciliano and Book, A singular perturbation approach to control of lightweight flexible
 manipulators, 1988; Kokotovic, Khalil and O'Reilly, Singular Perturbation Methods in Control,
-1986, chapter 1). What is left are the exact equations at the deflection delta that solves
+1986, chapter 1). The exact equations remain, at the deflection delta that solves
 
     0   = f_mode(q, q', q'', delta, 0, 0),
     tau = f_joint(q, q', q'', delta, 0, 0),

@@ -216,7 +216,7 @@ class BoundaryValueProblem:
     def _equations(
         self, spline: CollocationSpline, basis: list[Any], coefficients: np.ndarray
     ) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return q, qd, qdd at the points, and what is left of the equations, (T, n + m)."""
+        """Return q, qd, qdd at the points, and residuals of the equations, (T, n + m)."""
         state = [self._all(matrix @ coefficients) for matrix in basis]
         errors = self._outputs.errors(
             self._dyn, state[0], self._start, self._path(spline.points))

@@ -50,7 +50,7 @@ SAMPLES = 201  # of configurations along the path
 @dataclass(frozen=True)
 class JointReference:
     """
-    What a controller follows.
+    Motion of the driven joints that a controller follows.
 
     Attributes:
         t: Times; the path starts at zero, (T,) [s].
@@ -111,7 +111,7 @@ class MethodComparison:
 
     def __init__(self, model: Dynamics, path: TipPath, kp: ArrayLike, kd: ArrayLike):
         """
-        Take what the references are computed with.
+        Set the model, the path and the gains.
 
         Args:
             model: `Dynamics` of the model.
@@ -131,7 +131,7 @@ class MethodComparison:
 
     def reference(self, method: str, dt: float) -> JointReference:
         """
-        Return what a method lets the joints follow.
+        Return the reference of a method for the joints.
 
         Args:
             method: One of METHODS.
@@ -232,7 +232,7 @@ class MethodComparison:
 
         Args:
             reference: See `reference`.
-            plant: `Dynamics` of what moves; the model itself, or one that differs.
+            plant: `Dynamics` of the simulated arm; the model itself, or one that differs.
             method: Name for the result.
             window: Duration in which the residual vibration is looked at; None for that of the
                 path [s].
@@ -298,7 +298,7 @@ def compare(
         kp: Gains on position errors of the driven joints, one or (n,) [N m/rad | N/m].
         kd: Gains on velocity errors [N m s/rad | N s/m].
         methods: Some of METHODS.
-        plant: `Dynamics` of what moves; the model for None.
+        plant: `Dynamics` of the simulated arm; the model for None.
         window: Duration in which the residual vibration is looked at [s].
         dt: Distance of the samples of references [s].
         progress: Receives the fraction done.

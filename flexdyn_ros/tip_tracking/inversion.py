@@ -39,7 +39,7 @@ def stable_inversion(
         path: The path. Its outputs are as many as driven joints.
         dt: Distance of the samples returned [s].
         tolerance: Of the unforced forces between samples, of the largest elastic force.
-        progress: Receives the fraction done, after each step. What it raises ends this.
+        progress: Receives the fraction done, after each step. Its exceptions end this.
 
     Raises:
         ArgumentError: The robot or the path is not supported, naming the reason.

@@ -22,7 +22,7 @@ COMPONENTS = ('x', 'y', 'z', 'rx', 'ry', 'rz')
 @dataclass(frozen=True)
 class Outputs:
     """
-    What follows a path: components of a frame's pose, and joints.
+    Outputs that follow a path: components of a frame's pose, and joints.
 
     Attributes:
         frame: Name of the frame.

@@ -27,7 +27,7 @@ class TipPath:
 
     Attributes:
         frame: Name of the frame.
-        outputs: Names of what is prescribed: components x, y, z [m] and rx, ry, rz [rad] in the
+        outputs: Prescribed outputs by name: components x, y, z [m] and rx, ry, rz [rad] in the
             root frame, then joints [rad | m].
         polynomial: Their values over time, a `scipy.interpolate.PPoly` of width n [s].
         start: Configuration near which the motion starts, (nq,).

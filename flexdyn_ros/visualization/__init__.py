@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an arm looks like: its visual meshes, bent by modes and segments, and their colours."""
+"""Appearance of an arm: its visual meshes, bent by modes and segments, and their colours."""

@@ -64,7 +64,7 @@ class BrowserArm:
         Args:
             q: The configuration.
             factor: On the deflection as drawn.
-            quantity: What colours the shapes that bend, or "link".
+            quantity: Quantity that colours the shapes that bend, or "link".
             limit: Largest value in the legend; 0 takes the largest that was drawn, rounded up.
 
         Returns:

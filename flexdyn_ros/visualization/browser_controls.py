@@ -41,8 +41,8 @@ class BrowserControls:
             gui: That of a ViserServer.
             dyn: The dynamics of the robot.
             size: Of the arm [m].
-            shown: What is shown at the start.
-            overlay: What is overlaid at the start.
+            shown: Source of the shown configuration at the start.
+            overlay: Overlaid arm at the start.
             live: Whether topics can be shown.
             factor: Factor on the deflection at the start.
             end: Of the recording [s].
@@ -128,6 +128,6 @@ class BrowserControls:
             self.by_name['legend'].content = text
 
     def say(self, text: str) -> None:
-        """Show a sentence below the choice of what is shown."""
+        """Show a sentence below the choices of source and overlay."""
         if self.by_name['status'].content != text:
             self.by_name['status'].content = text

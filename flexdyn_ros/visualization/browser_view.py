@@ -248,7 +248,7 @@ class BrowserView:
             ((low + high) / 2.0 + self._size * np.array([0.4, -0.8, 0.4])).tolist())
 
     def _on_record(self, _: Any) -> None:
-        """Start a recording of what is shown, or end it."""
+        """Start a recording of the shown motion, or end it."""
         button = self.controls['record']
         if self._recorded.toggle():
             button.label = 'Stop recording'

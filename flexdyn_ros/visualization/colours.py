@@ -61,7 +61,7 @@ class Legend:
 
 def legend(drawn: Sequence[Drawn], quantity: str, limit: float = 0.0) -> Legend:
     """
-    Return the legend of what is drawn.
+    Return the legend of drawn shapes.
 
     Args:
         drawn: The shapes.

@@ -8,7 +8,7 @@ Topics, by the time of the simulation:
                          link sides of elastic joints, then their motor sides <joint>_motor
     /modal_states        sensor_msgs/JointState, every sample: modes by name
     /tf                  tf2_msgs/TFMessage, 30 a second: link frames in the root frame
-    /deflection_markers  visualization_msgs/MarkerArray, with /tf: what bends, by deflection
+    /deflection_markers  visualization_msgs/MarkerArray, with /tf: bending shapes, by deflection
     /robot_description   std_msgs/String, once: the URDF
 """
 
@@ -110,7 +110,7 @@ def _messages(
 
 
 def _bent(dyn: Dynamics, q: np.ndarray) -> list[list[tuple[Drawn, np.ndarray]]]:
-    """Return what bends, as tubes or nodes, and its colours, (n, 4), at each of (T, nq)."""
+    """Return bending shapes, as tubes or nodes, and their colours, (n, 4), at each of (T, nq)."""
     scene = Scene(dyn, visuals=False)
     frames = [[d for d in scene.at(row) if d.values is not None] for row in q]
     colours = legend([d for drawn in frames for d in drawn], 'deflection')

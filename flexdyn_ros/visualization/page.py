@@ -82,7 +82,7 @@ def three_js() -> str:
 
 
 def _content(trajectory: Trajectory, scene: Scene, factor: float) -> dict[str, Any]:
-    """Return what the page's script reads."""
+    """Return the data that the page's script reads."""
     rows = trajectory.frames()
     q = trajectory.q[rows]
     frames = {name: [scene.at(row, quantity=name) for row in q] for name in QUANTITIES}

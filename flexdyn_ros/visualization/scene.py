@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drawn arm: its shapes in a state, with a number for colours at each point of what bends."""
+"""The drawn arm: its shapes in a state, with a number for colours at each point that bends."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ class Scene:
             packages: Folders of ROS packages by name, before those that ROS finds.
             triangles: Largest number of triangles of all shapes that bend.
             radius: Of tubes [m]; 0 takes that of a round bar of the beam's area.
-            visuals: Whether to draw the visuals, or what replaces missing ones for all links.
+            visuals: Whether to draw the visuals, or for all links the shapes that replace missing
+                ones.
             rigid_meshes: Whether to read the meshes of rigid shapes; else their surfaces are
                 empty where a file exists.
 
@@ -133,8 +134,8 @@ class Scene:
                 None. They are drawn without the factor.
             quantity: "deflection", "strain" or "energy", each without the factor. Deflection is
                 the way of a point in its link's frame from the reference [m]. Strain along the
-                beam [m/m] is known where modes are those of beams. Energy is what the modes of
-                the link store [J]. Strain and energy count from the undeformed arm.
+                beam [m/m] is known where modes are those of beams. Energy is that stored in the
+                modes of the link [J]. Strain and energy count from the undeformed arm.
 
         Raises:
             ArgumentError: The quantity is unknown, or a vector has the wrong length.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is drawn of each link: visuals or what replaces them, and how they ride on its modes."""
+"""Drawn shapes of each link: visuals or their replacements, which ride on its modes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BendingPart:
 @dataclass(frozen=True, eq=False)
 class SceneShape:
     """
-    What is drawn of a link: one of its visuals, or what replaces them.
+    Drawn shape of a link: one of its visuals, or a replacement of them.
 
     Attributes:
         name: Unique among the shapes.
@@ -93,7 +93,7 @@ def shape_of(
 
 
 def _pieces(robot: Robot, link: str, vertices: np.ndarray) -> tuple[BendingPart, ...]:
-    """Return what carries vertices of a link, (n, 3) in its frame [m]."""
+    """Return the parts of a link that carry its vertices, (n, 3) in its frame [m]."""
     if not robot.pieces(link):
         return (_piece(robot, robot.link(link), np.arange(len(vertices)), vertices),)
     held: dict[str, list[int]] = {}

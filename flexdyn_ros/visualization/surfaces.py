@@ -119,8 +119,8 @@ def read_surface(path: Path) -> Surface:
     Lengths in a DAE file are in its own unit, those of others in metres, as RViz takes them.
 
     Raises:
-        ValueError: The file holds no surface, or what reads it is missing; the text continues
-            the file's name.
+        ValueError: The file holds no surface, or a library that reads it is missing; the text
+            continues the file's name.
     """
     trimesh = _trimesh()
     if path.suffix.lower() == '.dae' and find_spec('collada') is None:

@@ -67,7 +67,7 @@ class Visual:
 
 def read_visuals(robot: Robot) -> list[Visual]:
     """
-    Return what the links of a robot look like, in the order of the description.
+    Return the visuals of the links of a robot, in the order of the description.
 
     Raises:
         ModelError: A <visual> is wrong; the error names its link.

@@ -203,7 +203,7 @@ def _stiffness(
 
 
 def _mass_of_carried_bodies(beam: Beam) -> np.ndarray:
-    """Return the modal mass of what loaded modes carry, families apart, (m, m)."""
+    """Return the modal mass of bodies that loaded modes carry, families apart, (m, m)."""
     mass = np.zeros((len(beam.mode_names), len(beam.mode_names)))
     first = 0
     for family in beam.families:

@@ -4,7 +4,7 @@ The shapes of a family of modes: natural, polynomial and residual-static ones, s
 
 Natural modes solve K a = w^2 M a over trial shapes under the tip's conditions. Where the root is
 pinned, the natural modes are those of the beam that also turns about its root as a rigid body.
-What is kept of them is phi(x) - phi'(0) x, as the joint does the turning. With b that turn, the
+Their kept part is phi(x) - phi'(0) x, as the joint does the turning. With b that turn, the
 stationary b = -m_ra a / m_rr leaves M - m_ar m_ra / m_rr.
 
 Residual-static modes are the deflections under a force, and a moment, at the free tip. The part of

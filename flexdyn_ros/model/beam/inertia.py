@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Inertia of links: with their beam, what is left without it, and what a beam's sections carry.
+Inertia of links: with their beam, the rest without it, and bodies on a beam's sections.
 
 Loaded modes carry point masses, the link's payload, and all that its child joints move as one
-rigid body, every joint and mode at zero. Each family sees of a body what moves with it in its own
-direction. A centre of mass beside the axis couples bending with torsion in the equations of
-motion, but not in the shapes.
+rigid body, every joint and mode at zero. Each family carries the inertia of a body that moves in
+the family's own direction. A centre of mass beside the axis couples bending with torsion in the
+equations of motion, but not in the shapes.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def composite_moments(robot: Robot) -> dict[str, MassMoments]:
 
 def with_carried_bodies(robot: Robot) -> Robot:
     """
-    Return the robot with what beams with loaded modes carry, once their shapes exist.
+    Return the robot with bodies that beams with loaded modes carry, once their shapes exist.
 
     Raises:
         ModelError: A loaded beam carries nothing, or a family's shapes do not exist.

@@ -14,7 +14,7 @@ The mass per length of a fitted beam is (1 + a (2 x - 1)) times its mean, with t
 remainder is a real body are a convex set around 0, so that s(a) has no second local maximum.
 
 Where that share is small, the beam is massless. It then bends by the static shapes of a force and
-a moment at its tip, and its modes move what hangs on it.
+a moment at its tip, and its modes move the bodies on it.
 """
 
 from __future__ import annotations

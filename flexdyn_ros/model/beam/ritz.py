@@ -30,7 +30,7 @@ class RitzProblem:
     Attributes:
         space: The trial shapes.
         stiffness: Shape (n, n).
-        mass: With what a loaded beam carries, shape (n, n).
+        mass: With the bodies that a loaded beam carries, shape (n, n).
         rigid_coupling: Mass between trial shapes and a rigid rotation about the root, (n,).
         rigid_mass: Moment of inertia of that rotation over length^2 [kg].
         tip: Deflection of the tip, shape (n,).
@@ -51,7 +51,7 @@ def ritz_problem(beam: Beam, family: ModeFamily, order: int) -> RitzProblem:
     Return the problem with strains of about the given order over the whole length.
 
     Args:
-        beam: The beam, with what it carries where the modes are loaded.
+        beam: The beam, with the bodies that it carries where the modes are loaded.
         family: The family.
         order: Degree of the strains on a beam of one piece; shorter pieces need less.
     """

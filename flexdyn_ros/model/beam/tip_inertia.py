@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether the modes of massless beams move mass: through what hangs on them, joints free to follow.
+Whether modes of massless beams move the mass of bodies on them, joints free to follow.
 
 A load on a joint resists the joint's own frame with its articulated-body inertia, I - I S (S^T I S
 + R)^-1 S^T I. S is the joint's motion and R its rotors (Featherstone, Rigid Body Dynamics
@@ -32,7 +32,7 @@ NO_INERTIA = 1e-9
 @dataclass(frozen=True, eq=False)
 class _Rider:
     """
-    What hangs on a link, with its inertia about its own frame, (6, 6).
+    A body or subtree on a link, with its inertia about its own frame, (6, 6).
 
     Attributes:
         pose: Of its frame on the link.
@@ -141,7 +141,7 @@ def _check_modes(link: Link, modal: np.ndarray, held: np.ndarray, robot: Robot) 
 
 
 def _behind_joint(inertia: np.ndarray, joint: Joint) -> np.ndarray:
-    """Return the articulated inertia (6, 6) that a joint's frame feels of what it moves."""
+    """Return the articulated inertia (6, 6) at a joint's frame of the bodies that it moves."""
     bearing = [axis.direction for axis in joint.dynamics.bearing]
     motion = np.concatenate((_joint_motion(joint), _directed(bearing)), axis=1)
     own = motion.T @ inertia @ motion + np.diag([*_rotors(joint), *(0.0 for _ in bearing)])

@@ -80,7 +80,7 @@ def read_beam(
 
 def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
     """
-    Return what a <beam> and a <segments> have in common: a uniform beam without modes.
+    Return the uniform beam without modes that a <beam> and a <segments> have in common.
 
     Args:
         item: The element.

@@ -4,9 +4,9 @@ Beams that start away from the link's frame, and several in a row: the pieces of
 
 Each piece is a link of its own behind a fixed joint, at the start of its beam and parallel to the
 link's frame. It rides on the last cross-section of the piece before it. A chain of straight beams
-with exact rotations thus follows a bent or curved centre line. What hangs on the link hangs on the
-piece that is nearest to it. A row's rigid remainder of <inertial> stays in the link, or is at the
-row's tip.
+with exact rotations thus follows a bent or curved centre line. Joints and payloads on the link are
+on the piece that is nearest to them. A row's rigid remainder of <inertial> stays in the link, or
+is at the row's tip.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def starts_of(described: Sequence[Item], link: Link, robot: Robot) -> list[np.nd
         robot: The robot without its extension.
 
     Raises:
-        ModelError: A start is the default, or a beam of a row has what only all of them can.
+        ModelError: A start is the default, or one beam has a setting of the whole row.
     """
     starts, end = [], np.zeros(3)
     for item in described:
@@ -49,7 +49,7 @@ def starts_of(described: Sequence[Item], link: Link, robot: Robot) -> list[np.nd
 
 
 def _check_in_row(item: Item, described: Sequence[Item]) -> None:
-    """Refuse what one beam of a row cannot have for itself."""
+    """Refuse settings that one beam of a row cannot have for itself."""
     if has_own_mass(item) != has_own_mass(described[0]):
         raise item.place.error(
             'Some beams of the row have a mass of their own, and others have none',
@@ -80,13 +80,13 @@ def with_hub(
     starts: Sequence[np.ndarray], notes: list[str],
 ) -> tuple[Link, list[Link]]:
     """
-    Return the link without its pieces, and these with their mass and what the last carries.
+    Return the link without its pieces, and these with their mass and the last one's tip inertia.
 
     Args:
         item: The <flexible_link> element.
         described: Its <beam> elements, or its <segments>.
         link: The link as the URDF has it.
-        pieces: What is read of each.
+        pieces: The links that are read from these.
         starts: Where they start in the link frame, each (3,) [m].
         notes: Receives a note where the beams replace <inertial>.
 
@@ -132,7 +132,7 @@ def with_pieces(
     robot: Robot, pieces: Mapping[str, Sequence[Link]], starts: Mapping[str, Sequence[np.ndarray]]
 ) -> Robot:
     """
-    Return the robot with pieces of links, and with what hangs on these links on the pieces.
+    Return the robot with pieces of links, and with these links' joints and payloads on the pieces.
 
     Args:
         robot: The robot; the links with pieces are rigid.

@@ -73,7 +73,7 @@ class Item:
 
     @property
     def key(self) -> tuple[str, Any]:
-        """What distinguishes this item from others: its element, and its key's value or place."""
+        """Identity of this item among others: its element, and its key's value or place."""
         return self.schema.name, self.number or self.values.get(self.schema.key or '')
 
     def same(self, other: Item) -> bool:
@@ -160,7 +160,7 @@ def _refuse_misplaced(inner: XmlElement, outer: XmlElement, document: Document) 
 def _read(
     element: XmlElement, schema: Element, owner: Place, document: Document, path: str
 ) -> Item:
-    """Check one element and what is in it; `owner` is the place of what it stands in."""
+    """Check one element and its content; `owner` is the place of the element around it."""
     own = namespace(element)
     key = element.get(schema.key) if schema.key not in (None, 'axis') else None
     # Inner elements go by the name of the link or joint that they are written for.

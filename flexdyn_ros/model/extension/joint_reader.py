@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the extension states of joints: the motion of the base, axes, drives and friction."""
+"""The part of the extension about joints: the motion of the base, axes, drives and friction."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the extension states of the whole robot: its loops, and which joints have motors."""
+"""The part of the extension about the whole robot: its loops, and its joints with motors."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_actuated(extension: Item, robot: Robot) -> tuple[str, ...]:
     A joint of several coordinates may have motors on some of them, `<joint>/tx`.
 
     Raises:
-        ModelError: A name is unknown, or what it names cannot be actuated.
+        ModelError: A name is unknown, or its joint cannot be actuated.
     """
     own = robot.joints[robot.base_motion != 'fixed' :]
     movable = tuple(joint.name for joint in own if joint.coordinate_names)

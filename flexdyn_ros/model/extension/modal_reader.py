@@ -166,7 +166,7 @@ def _attachments(
 
 
 def _advice(node: np.ndarray, origin: np.ndarray, tolerance: float) -> str:
-    """Return what to do about a node away from its joint."""
+    """Return advice about a node away from its joint."""
     if np.linalg.norm(1e-3 * node - origin) <= max(tolerance, 1e-3 * np.linalg.norm(origin)):
         return ('The file is in millimetres: export it in SI units (m, kg, s), shapes and inertia '
                 'included')

@@ -167,7 +167,7 @@ def written_properties(item: Item) -> frozenset[str]:
 
 def check_sections(item: Item, families: tuple[ModeFamily, ...], sections: BeamSections) -> None:
     """
-    Compare the properties that are given with what modes and rotary inertia need.
+    Compare the given properties with those that modes and rotary inertia need.
 
     Raises:
         ModelError: A property is missing.
@@ -231,8 +231,8 @@ def check_needs(
     Args:
         item: The element.
         given: Names of the properties that are known.
-        needs: Names of properties, and what needs them with its verb.
-        twisting: What needs polar inertia, with its verb; empty for nothing.
+        needs: Names of properties, each with subject and verb of the sentence on its need.
+        twisting: Subject and verb of the sentence on polar inertia; empty where none needs it.
 
     Raises:
         ModelError: A property is missing, or zero.

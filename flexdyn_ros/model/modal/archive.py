@@ -43,7 +43,7 @@ DAMAGES = (
 @dataclass(frozen=True)
 class ArrayHeader:
     """
-    What an archive states of one array.
+    Header of one array in an archive.
 
     Attributes:
         member: Its member of the zip file.

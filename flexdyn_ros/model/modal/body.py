@@ -27,7 +27,7 @@ class Mode:
     Attributes:
         name: `<link>/<kind><number>`.
         kind: bending_y, bending_z, torsion or axial.
-        frequency: Of the mode alone, root held [rad/s]; a loaded mode's with what it carries.
+        frequency: Of the mode alone, root held [rad/s]; a loaded mode's with its load.
         damping_ratio: Against the mode's own stiffness and modal mass.
         shape: Where its shape comes from, in a few words.
     """
@@ -112,7 +112,7 @@ def file_body(name: str, data: ModalData, stiffens: bool = False) -> ModalBody:
     Return the flexible body of a link whose modes come from a file.
 
     A point hangs on the node it is attached to, or the nearest one, rigidly. Rotary inertia of the
-    modes is what modal_mass has beyond the products of displacements.
+    modes is the part of modal_mass beyond the products of displacements.
 
     Args:
         name: The link's name.

@@ -103,7 +103,7 @@ def modal_arrays(given: dict[str, Any]) -> ModalArrays:
 
     Args:
         given: The arrays by name, of the right shapes; `comment` is text, `notes` are sentences
-            on what the reader drops.
+            on data that the reader drops.
 
     Raises:
         ValueError: They contradict each other; the text continues `file="path"`.
@@ -267,7 +267,7 @@ def _check_range(name: str, values: np.ndarray) -> None:
 
 
 def _check_choices(names: Collection[str]) -> None:
-    """Refuse what is given in two ways, or in none."""
+    """Refuse quantities that are given in two ways, or in none."""
     if 'damping' in names and 'damping_ratio' in names:
         raise ValueError('holds damping and damping_ratio; keep one of them')
     if len([name for name in STIFFENING if name in names]) not in (0, len(STIFFENING)):

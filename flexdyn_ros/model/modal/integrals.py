@@ -70,7 +70,7 @@ def doubtful_integrals(
     Return doubts about inertia that no mass distribution has, at rest and undeformed.
 
     Exporters lump masses, so that some motion can have negative kinetic energy. Coupling of a
-    motion and a mode, or of two modes, of twice what any distribution has is an error.
+    motion and a mode, or of two modes, is an error at twice the largest of any distribution.
 
     Args:
         given: The file's arrays by name.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beams, what rides on them and their families of modes: frozen records in SI units."""
+"""Beams, bodies on them and their families of modes: frozen records in SI units."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PointMass(Record):
 @dataclass(frozen=True, repr=False, kw_only=True)
 class SectionProperties(Record):
     """
-    Properties of a cross-section; what no mode uses may be None.
+    Properties of a cross-section; those that no mode uses may be None.
 
     Attributes:
         young: Young's modulus [Pa].

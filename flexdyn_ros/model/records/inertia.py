@@ -85,7 +85,7 @@ class MassMoments:
         )
 
     def __sub__(self, other: MassMoments) -> MassMoments:
-        """Return what is left of this body without the other."""
+        """Return the rest of this body without the other."""
         return MassMoments(
             self.mass - other.mass, self.first - other.first, self.inertia - other.inertia
         )
@@ -193,7 +193,7 @@ def inertia_problem(
     mass: float, matrix: np.ndarray, tests: Collection[str] = ('positive', 'triangle')
 ) -> Optional[str]:
     """
-    Return what makes a matrix (3, 3) [kg m^2] no rigid body's inertia, with advice, or None.
+    Return the defect of a matrix (3, 3) [kg m^2] as a rigid body's inertia, with advice, or None.
 
     Zeros are a point mass.
 

@@ -121,7 +121,7 @@ class BearingAxis(Record):
 @dataclass(frozen=True, repr=False)
 class JointDynamics(Record):
     """
-    What a joint's drive adds.
+    Dynamics that a joint's drive and bearing add.
 
     Attributes:
         friction: Friction on the motor side, in output units.
@@ -131,7 +131,7 @@ class JointDynamics(Record):
         rotor_inertia: Inertia of the rotor before the gear [kg m^2 | kg].
         gear_ratio: Motor turns per output turn.
         spring: A nonlinear spring instead: pairs of deflection and torque [rad, N m | m, N],
-            deflections rising; () for none. See dynamics.spring_law for what lies between.
+            deflections rising; () for none. See dynamics.spring_law for torques between.
         parallel_stiffness: Passive spring between the links, beside the drive and its spring, such
             as a balancing spring [N m/rad | N/m].
         parallel_damping: Passive damper beside that spring [N m s/rad | N s/m].
@@ -183,14 +183,14 @@ class Joint(Record):
         axis: Unit axis in the joint frame (a planar joint's normal).
         limit: Its limits.
         mimic: The leader that it follows, or None.
-        dynamics: What its drive adds.
+        dynamics: Dynamics that its drive and bearing add.
         pitch: Of a screw, a revolute or continuous joint: displacement along its axis for a turn
             [m/rad].
         axes: Names of the axes of a multi_axis joint: a subset of rx ry rz tx ty tz, in that
             order, or those of `general_axes`.
         general_axes: Axes of a multi_axis joint in general directions and places; () for none.
         quaternion: Whether the rotation of a multi_axis joint is a quaternion.
-        drives: Of a multi_axis joint: axes with a drive, and what the drive adds.
+        drives: Of a multi_axis joint: axes with a drive, and the dynamics that it adds.
     """
 
     name: str

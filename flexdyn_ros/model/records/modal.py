@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modes of a link from a file: the file's arrays, which modes are kept, what hangs where."""
+"""Modes of a link from a file: the file's arrays, the kept modes and the attachments."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ModalIntegrals:
     damping: np.ndarray
 
     def integrals(self) -> dict[str, Any]:
-        """Return what is listed above by name."""
+        """Return the attributes above by name."""
         return {item.name: getattr(self, item.name) for item in fields(ModalIntegrals)}
 
 

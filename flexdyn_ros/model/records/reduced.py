@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots in reduced forms, each by its name: what the equations of their flexible links drop."""
+"""Robots in reduced forms by name: terms that the equations of their flexible links drop."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def reduced(
 
     Raises:
         ArgumentError: There is no such form, a link has no mode shapes, or robot is none.
-        FlexdynError: The robot has loops, whose closure needs what is exact, or another link is
+        FlexdynError: The robot has loops, whose closure needs exact motion, or another link is
             reduced otherwise.
         UnknownName: There is no such link.
     """

@@ -179,7 +179,7 @@ class Robot:
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """Names of what loops constrain, `<loop>/tx`, in the order of loops and directions."""
+        """Names of the constraints of loops, `<loop>/tx`, in the order of loops and directions."""
         return tuple(name for loop in self.loops for name in loop.constraint_names)
 
     @property
@@ -217,7 +217,7 @@ class Robot:
 
     def holder(self, link: str, point: Vector3) -> tuple[str, Vector3]:
         """
-        Return what holds a point of a link: the nearest of its pieces, or the link itself.
+        Return the holder of a point of a link: the nearest of its pieces, or the link itself.
 
         Args:
             link: Name of the link.
@@ -241,7 +241,7 @@ class Robot:
 
     @cached_property
     def reduced_forms(self) -> tuple[str, ...]:
-        """What links are asked to drop of their equations, as it is written, each once."""
+        """Reduced forms of the equations of links, as they are written, each once."""
         return tuple(sorted({link.reduced_form for link in self.links} - {''}))
 
     def neutral_configuration(self) -> np.ndarray:
@@ -290,7 +290,7 @@ def refuse_equal_names(robot: Robot) -> None:
 
 
 def _named(robot: Robot) -> Iterator[tuple[str, str, str]]:
-    """Yield each coordinate's names, of positions and of rates, and what it belongs to."""
+    """Yield each coordinate's names, of positions and of rates, and its joint or link."""
     for joint in robot.joints:
         names = (*joint.position_names, *joint.coordinate_names, *joint.mode_names)
         for name in dict.fromkeys(names):

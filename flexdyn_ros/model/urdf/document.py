@@ -143,8 +143,8 @@ def expand_xacro(
     Run xacro on a description.
 
     Args:
-        text: The description; undeclared prefixes of it, not of what it includes, are declared.
-        at: The file that it is, or would be, in; what it includes is looked for from there.
+        text: The description; its undeclared prefixes, not those of included files, are declared.
+        at: The file that it is, or would be, in; included files are looked for from there.
         source: Its name in errors.
         arguments: Values of its arguments by name.
 

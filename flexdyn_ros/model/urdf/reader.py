@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Links and joints of a URDF, as frozen records of what urdf_parser_py reads.
+Links and joints of a URDF, as frozen records of the output of urdf_parser_py.
 
 The parser prints a line for unknown elements, and stops at some (URDF 1.2, capsules, transmissions
 of ROS 2). It takes numbers that are not finite and elements that occur twice. So it gets a copy
@@ -83,7 +83,7 @@ def clean_urdf(document: Document) -> Element:
     Return a copy of the robot with its links, then its joints, and nothing unknown or wrong.
 
     Raises:
-        ModelError: The URDF is wrong; the error names the element and what to do.
+        ModelError: The URDF is wrong; the error names the element and the correction.
     """
     root, source = document.root, document.source
     place = Place(source, 'robot')
@@ -116,7 +116,7 @@ def _name(element: Element, place: Place) -> str:
 
 
 def _copy(element: Element, place: Place) -> Element:
-    """Return the element with what is listed above, checked."""
+    """Return the element with the attributes and elements listed above, checked."""
     tag = element.tag
     clean = Element(tag, _FILLED.get(tag, {}))
     for attribute, reader in _ATTRIBUTES.get(tag, {}).items():
@@ -159,7 +159,7 @@ def read_urdf(document: Document) -> Robot:
     Return the robot that the URDF proper describes, without its <flexdyn> data.
 
     Raises:
-        ModelError: The URDF is wrong; the error names the element and what to do.
+        ModelError: The URDF is wrong; the error names the element and the correction.
     """
     root, source = document.root, document.source
     # As text, since one version of the parser takes ElementTree's elements and one lxml's.
