@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MOST_WORDS = 25
 BANNED = re.compile(
     r'\b(tells?|told|says?|said|saying|knows?|counts? for nothing|goe?s by|whose turn|nothing is'
-    r'|nobody|somebody|to be rid of|what is not|has it that|who(?:ever)? has)\b',
+    r'|nobody|somebody|to be rid of|has it that|who(?:ever)? has)\b|(?<!-)\bwhat\b(?!:)',
     re.IGNORECASE,
 )
 """Words that make a speaker of a component, or a noun of a clause."""

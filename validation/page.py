@@ -109,7 +109,7 @@ def _machine() -> str:
 
 def _rests_on() -> str:
     """Return the table of the basis of each source's rows."""
-    lines = ['## What the rows rest on', '', '| source | its rows rest on |', '|---|---|']
+    lines = ['## Basis of the rows', '', '| source | its rows rest on |', '|---|---|']
     for content in sources().values():
         lines.append(_cells(_heading(content), content['rests_on']))
     return '\n'.join([*lines, ''])

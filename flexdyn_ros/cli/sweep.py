@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('scenario', metavar='SCENARIO', help='YAML file, see docs/scenarios.md')
     parser.add_argument(
         '--over', metavar='KEY=VALUES', action='append', required=True,
-        help='what varies: FROM:TO:COUNT, or VALUE,VALUE; with --samples also FROM:TO')
+        help='the varied key: FROM:TO:COUNT, or VALUE,VALUE; with --samples also FROM:TO')
     parser.add_argument(
         '--set', metavar='KEY=VALUE', action='append', default=[],
         help='another value of the scenario')

@@ -45,8 +45,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             help=f'joint positions {what} that are not zero [rad | m]')
     parser.add_argument(
         '--outputs', metavar='NAME', nargs='+',
-        help='what follows the path, as many as driven joints. Components of the pose in the root '
-        'frame are x y z rx ry rz. Redundant arms add joints (default: all components)')
+        help='quantities that follow the path, as many as driven joints. Components of the pose '
+        'in the root frame are x y z rx ry rz. Redundant arms add joints (default: all '
+        'components)')
     parser.add_argument(
         '--duration', metavar='T', type=positive, default=2.0, help='of the path [s] (default: 2)')
     parser.add_argument(

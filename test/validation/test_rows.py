@@ -135,7 +135,7 @@ def test_page(tmp_path):
     explained = row(3.0, expected_miss='A misprint.', instead=3.0)
     rows = (row(2.0), row(1.0), explained, row(NotRun('x (y)')))
     text = page([Outcome('er_case1', rows)], [case(None)], 'validation')
-    assert '| equal to what the source prints | 4 | 1 | 1 | 1 | 1 |' in text
+    assert '| equal to the printed value | 4 | 1 | 1 | 1 | 1 |' in text
     assert text.count('`er_case1`') == 5  # once more among the explained deviations
     assert '**missed**' in text
     assert 'explained (1)' in text and '1. A misprint.' in text

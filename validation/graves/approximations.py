@@ -172,8 +172,8 @@ def draw(folder: Path) -> list[Picture]:
     save_figure(figure, folder, 'gr_inertia.png')
     return [Picture(
         'gr_inertia.png', 'The approximations of the method of kinematic influence against the '
-        'exact equations. Three links of 1, 0.8 and 0.6 m in space bend in both planes. What '
-        'links the size of the inertia to the deflection is missed in proportion to it. Lumped '
+        'exact equations. Three links of 1, 0.8 and 0.6 m in space bend in both planes. The '
+        'link of the inertia with the deflection is missed in proportion to it. Lumped '
         'masses and the printed recursion miss as much without any deflection.',
     )]
 

@@ -110,7 +110,7 @@ def rows(progress: Progress) -> list[Row]:
             escapes['ruined'] == 2 * len(given['beyond']),
             f'with {len(given["beyond"])} steps the dense solution escapes first {escapes[DENSE]} '
             f'times, the recursive one {escapes[RECURSIVE]} times, neither '
-            f'{escapes["neither"]} times; a solution that does not escape is as wrong',
+            f'{escapes["neither"]} times; others are as wrong',
         ),
         'adaptive': Verdict(
             all(off < LOST for off, _ in chosen.values()),

@@ -55,7 +55,7 @@ def parse_xml(text: Union[str, bytes], source: str) -> Element:
             raise ModelError(
                 f'The XML has an unbound prefix at {place}',
                 file=source,
-                advice='Declare it on <robot> with xmlns:prefix="..."; <flexdyn> and what is '
+                advice='Declare it on <robot> with xmlns:prefix="..."; <flexdyn> and all '
                 'inside it take no prefix',
             ) from None
         what = str(error).partition(': line')[0]
