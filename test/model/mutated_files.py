@@ -328,7 +328,7 @@ def _run(name, count, folder):
             signal.alarm(0)
         slowest = max(slowest, _cpu() - began)
         path.write_bytes(whole[path])
-        kept.unlink()
+        kept.unlink(missing_ok=True)
     used = [end - begin for begin, end in zip(start, _peak())]
     used[1] = _peak()[1]
     return {'reader': name, 'files': count, 'models': count - errors, 'errors': errors,
