@@ -4,7 +4,7 @@
 
 Run the scenario at each point, on the cores of this machine or on a Dask cluster. Write one table
 (sweep.parquet where pyarrow is installed, else sweep.csv) and a picture (sweep.png). Finished runs
-stay in rows.jsonl: the same call goes on where it stopped, and a run whose process ends is
+stay in rows.jsonl: the same call resumes where it stopped, and a run whose process ends is
 repeated. The table is the same for any number of workers.
 
 Examples:

@@ -2,7 +2,7 @@
 """
 The runs of a sweep, on several processes of this machine or on a cluster.
 
-Each finished run is a line of rows.jsonl in the sweep's folder, so that a sweep goes on where it
+Each finished run is a line of rows.jsonl in the sweep's folder, so that a sweep resumes where it
 stopped. A run in a process that ends is repeated. Rows depend on the point alone, not on the
 process, and the table is in the order of the points.
 """
