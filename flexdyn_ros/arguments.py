@@ -115,16 +115,16 @@ def targets(out: Any, count: int) -> Sequence[Optional[np.ndarray]]:
 
 def real_numbers(argument: str, value: Any, expected: str) -> np.ndarray:
     """Return numbers as a float array of any shape; `expected` names the right one in errors."""
-    if isinstance(value, Mapping):
-        raise ArgumentError(
-            argument, f'is a mapping, expected {expected}: numbers in the order of '
-            'robot.coordinate_names')
     try:
         found = np.asarray(value)
         if found.dtype.kind not in 'fiu' and found.size:
             raise TypeError
         return found.astype(float, copy=False)
     except (TypeError, ValueError):
+        if isinstance(value, Mapping):
+            raise ArgumentError(
+                argument, f'is a mapping, expected {expected}: numbers in the order of '
+                'robot.coordinate_names') from None
         raise ArgumentError(argument, f'must hold real numbers, expected {expected}') from None
 
 

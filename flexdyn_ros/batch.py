@@ -181,8 +181,8 @@ def _bound(
 def _threads(count: int) -> int:
     """Return among how many threads samples are shared."""
     try:
-        wanted = int(os.environ[THREADS_VARIABLE])
-    except (KeyError, ValueError):
+        wanted = int(os.environ.get(THREADS_VARIABLE, ''))
+    except ValueError:
         affinity = getattr(os, 'sched_getaffinity', None)
         wanted = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, min(wanted, count // SAMPLES_OF_A_THREAD))

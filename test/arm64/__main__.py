@@ -64,7 +64,7 @@ int main(void)
     return 0;
 }
 """
-BATCH = '    flexdyn_batch(0, N, in, sizes, out, flags, work);\n    (void)flags;'
+BATCH = '    flexdyn_batch(N, in, sizes, out, flags, work, 1);\n    (void)flags;'
 CALL = r"""
     (void)flags;
     for (long i = 0; i < N; ++i) {

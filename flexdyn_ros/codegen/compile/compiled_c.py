@@ -42,6 +42,8 @@ FEW_LANES, MOST_LANES = 4, 8
 # Numbers of a batch's inputs and results on the stack, 2.5 KiB: the compiler keeps these in
 # registers. More of them lie in the caller's memory.
 MOST_PACKED = 320
+# Samples that a thread takes at least.
+SHARE = 8 * MOST_LANES
 # Vectors that `read_rows` and `write_rows` take at a time.
 ROWS = 4
 
@@ -89,14 +91,14 @@ def call_source(
 
 def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
     """
-    Return C that computes the samples from start to stop, LANES at a time.
+    Return C that computes samples, LANES at a time, shared among threads.
 
-        void flexdyn_batch(long start, long stop, const double *const *in, const long *strides,
-                           double *const *out, unsigned char *flags, double *memory)
+        void flexdyn_batch(long count, const double *const *in, const long *strides,
+                           double *const *out, unsigned char *flags, double *memory, long threads)
 
     Each input and result is an array by samples; a stride of zero gives one value to all
     samples. Flags mark samples whose inputs are not finite (1) or whose results cannot be
-    relied on (2). `memory` starts at a multiple of 64 bytes.
+    relied on (2). `memory` starts at a multiple of 64 bytes and has room for each thread.
 
     Args:
         trace: The program; pivots, where it has them, are its last output.
@@ -112,11 +114,11 @@ def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
         arrays = [f'        lanes x[{n_x}], y[{n_y}];']
     else:
         arrays = [f'        lanes *const x = (lanes *)memory, *const y = x + {n_x};']
+    memory = MOST_LANES * (work + program.work_size)
     lines = [
         *_lanes(MOST_LANES), _text('samples.h'), *_lane_functions(program.plan), emit_c(program),
-        f'void {BATCH_SYMBOL}(long start, long stop, const double *const *in,',
-        '                   const long *strides, double *const *out, unsigned char *flags,',
-        '                   double *memory)', '{',
+        f'#define SHARE {SHARE}', _text('threads.h'),
+        'static void samples(const batch *given, long start, long stop, double *memory)', '{',
         f'    lanes *const {WORK} = (lanes *)memory + {work};', f'    (void){WORK};',
         '    for (long i = start; i < stop; i += LANES) {', *arrays,
         '        lanes_mask bad = {0}, doubtful;',
@@ -126,7 +128,12 @@ def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
         *_read(sizes), *_normalised(quaternions),
         *(f'    {line}' for line in _call(program, trace.inputs)), *_checked(trace),
         *_written(trace), '    }', '}', '',
-        *_numbers(0, MOST_LANES * (work + program.work_size)),
+        f'void {BATCH_SYMBOL}(long count, const double *const *in, const long *strides,',
+        '                   double *const *out, unsigned char *flags, double *memory,',
+        '                   long threads)', '{',
+        f'    batch given = {{0, count, threads, 0, 1, {memory}, in, strides, out, flags,',
+        '                   memory};', '', '    share_samples(&given);', '}', '',
+        *_numbers(0, memory),
     ]
     return '\n'.join(lines)
 
@@ -163,7 +170,7 @@ def _read(sizes: Sequence[int]) -> list[str]:
     for number, size in enumerate(sizes):
         lines += [
             '        for (int k = 0; k < LANES; ++k)',
-            f'            row[k] = in[{number}] + strides[{number}] * row_of[k];',
+            f'            row[k] = given->in[{number}] + given->strides[{number}] * row_of[k];',
             f'        read_rows(row, {size}, x + {place});',
             f'        bad |= not_finite(x + {place}, {size});',
         ]
@@ -202,10 +209,11 @@ def _checked(trace: Trace) -> list[str]:
         ]
     return [
         *lines,
-        '        for (int k = 0; k < LANES && i + k < stop; ++k)', '            flags[i + k] = 0;',
+        '        for (int k = 0; k < LANES && i + k < stop; ++k)',
+        '            given->flags[i + k] = 0;',
         '        if (lanes_any(bad | doubtful))',
         '            for (int k = 0; k < LANES && i + k < stop; ++k)',
-        '                flags[i + k] = (bad[k] ? 1 : 0) | (doubtful[k] ? 2 : 0);',
+        '                given->flags[i + k] = (bad[k] ? 1 : 0) | (doubtful[k] ? 2 : 0);',
     ]
 
 
@@ -215,7 +223,7 @@ def _written(trace: Trace) -> list[str]:
     for number, output in enumerate(trace.outputs):
         if output.name != PIVOTS:
             lines.append(
-                f'        write_rows(y + {place}, {output.size}, out[{number}], i, stop);'
+                f'        write_rows(y + {place}, {output.size}, given->out[{number}], i, stop);'
             )
         place += output.size
     return lines

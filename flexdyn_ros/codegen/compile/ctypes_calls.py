@@ -8,18 +8,12 @@ through the extension.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 import ctypes
 from math import isfinite
-import os
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
-# Samples of a share are a multiple of the most lanes of a vector.
-MOST_LANES = 8
-# Shares of samples for each thread: a thread that starts late leaves its shares to the others.
-SHARES = 2
 # Bytes that vectors are aligned to.
 ALIGNMENT = 64
 
@@ -93,7 +87,7 @@ class Batch:
             memory: Numbers that each thread needs for its work.
         """
         pointer, long = ctypes.c_void_p, ctypes.c_long
-        prototype = ctypes.CFUNCTYPE(None, long, long, *(pointer,) * 5)
+        prototype = ctypes.CFUNCTYPE(None, long, *(pointer,) * 5, long)
         self._function, self._memory = prototype(address), memory
 
     def __call__(
@@ -121,43 +115,6 @@ class Batch:
         results = (ctypes.c_void_p * max(len(outputs), 1))(
             *(each.ctypes.data for each in outputs)
         )
-        share = count if threads == 1 else -(-count // (SHARES * threads))
-        share = -(-share // MOST_LANES) * MOST_LANES
-        starts = iter(range(0, count, share))
-
-        def run() -> None:
-            memory = np.empty(self._memory + ALIGNMENT // 8)
-            address = -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
-            for start in starts:
-                self._function(
-                    start, min(start + share, count), given, steps, results, flags.ctypes.data,
-                    address,
-                )
-
-        waiting = [_threads().submit(run) for _ in range(threads - 1)]
-        run()
-        for each in waiting:
-            # One that has not begun by now has nothing left to do.
-            if not each.cancel():
-                each.result()
-
-
-_pool: Optional[ThreadPoolExecutor] = None
-
-
-def _threads() -> ThreadPoolExecutor:
-    """Return the threads of this process that batches share."""
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix='flexdyn_batch')
-    return _pool
-
-
-def _forget_threads() -> None:
-    """Let a forked process start threads of its own."""
-    global _pool
-    _pool = None
-
-
-if hasattr(os, 'register_at_fork'):
-    os.register_at_fork(after_in_child=_forget_threads)
+        memory = np.empty(threads * self._memory + ALIGNMENT // 8)
+        work = -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
+        self._function(count, given, steps, results, flags.ctypes.data, work, threads)

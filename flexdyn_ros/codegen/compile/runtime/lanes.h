@@ -10,8 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-/* MOST_LANES is 4 for one sample: its few sines gain nothing by wider vectors, and lose. */
-#if defined(__AVX512F__) && MOST_LANES >= 8
+/*
+ * MOST_LANES is 4 for one sample: its few sines gain nothing by wider vectors, and lose. Older
+ * compilers cannot put two vectors of 4 together, and gain nothing by 8 then.
+ */
+#if defined(__AVX512F__) && MOST_LANES >= 8 && (defined(__clang__) || __GNUC__ >= 12)
 #define LANES 8
 #elif defined(__AVX__)
 #define LANES 4

@@ -3,30 +3,59 @@
  * Vectors of samples: numbers of a sample lie side by side, lanes hold one number of several
  * samples. It follows lanes.h.
  */
-#if LANES == 4
-#ifdef __clang__
+#if LANES >= 4
+typedef double loose __attribute__((vector_size(32), aligned(8), may_alias));
+
+#if LANES == 8
+/* Of each half of a, numbers 0 to 3, and of b, numbers 4 to 7. */
+#define AT(i) ((i) < 4 ? (i) : (i) + 4)
+#define PICK(a, b, i, j, k, l)                                                                 \
+    __builtin_shufflevector(a, b, AT(i), AT(j), AT(k), AT(l), AT(i) + 4, AT(j) + 4, AT(k) + 4, \
+                            AT(l) + 4)
+#define LOAD(at, k, j)                                                                    \
+    __builtin_shufflevector(*(const loose *)(at[k] + j), *(const loose *)(at[k + 4] + j), \
+                            0, 1, 2, 3, 4, 5, 6, 7)
+#elif defined(__clang__)
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define PICK(a, b, ...) __builtin_shuffle(a, b, (lanes_mask){__VA_ARGS__})
 #endif
-typedef double loose __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+#if LANES == 4
+#define LOAD(at, k, j) (*(const loose *)(at[k] + j))
+#endif
 
-/* Four vectors as rows become columns, `step` numbers apart. */
-static inline void transpose(lanes p, lanes q, lanes r, lanes s, double *to, int step)
+/* In each half of four vectors, or in the whole of them, rows become columns. */
+static inline void transpose(lanes *v)
 {
-    const lanes a = PICK(p, q, 0, 4, 2, 6), b = PICK(p, q, 1, 5, 3, 7);
-    const lanes c = PICK(r, s, 0, 4, 2, 6), d = PICK(r, s, 1, 5, 3, 7);
-    *(loose *)to = PICK(a, c, 0, 1, 4, 5);
-    *(loose *)(to + step) = PICK(b, d, 0, 1, 4, 5);
-    *(loose *)(to + 2 * step) = PICK(a, c, 2, 3, 6, 7);
-    *(loose *)(to + 3 * step) = PICK(b, d, 2, 3, 6, 7);
+    const lanes a = PICK(v[0], v[1], 0, 4, 2, 6), b = PICK(v[0], v[1], 1, 5, 3, 7);
+    const lanes c = PICK(v[2], v[3], 0, 4, 2, 6), d = PICK(v[2], v[3], 1, 5, 3, 7);
+    v[0] = PICK(a, c, 0, 1, 4, 5);
+    v[1] = PICK(b, d, 0, 1, 4, 5);
+    v[2] = PICK(a, c, 2, 3, 6, 7);
+    v[3] = PICK(b, d, 2, 3, 6, 7);
 }
 
 static inline void read_four(const double *const *row, int j, lanes *x)
 {
-    transpose(*(const loose *)(row[0] + j), *(const loose *)(row[1] + j),
-              *(const loose *)(row[2] + j), *(const loose *)(row[3] + j), (double *)(x + j),
-              LANES);
+    UNROLL
+    for (int k = 0; k < 4; ++k)
+        x[k] = LOAD(row, k, j);
+    transpose(x);
+}
+
+static inline void write_four(const lanes *y, double *out, int size)
+{
+    lanes v[4] = {y[0], y[1], y[2], y[3]};
+    transpose(v);
+    UNROLL
+    for (int k = 0; k < 4; ++k) {
+#if LANES == 8
+        *(loose *)(out + k * size) = __builtin_shufflevector(v[k], v[k], 0, 1, 2, 3);
+        *(loose *)(out + (k + 4) * size) = __builtin_shufflevector(v[k], v[k], 4, 5, 6, 7);
+#else
+        *(loose *)(out + k * size) = v[k];
+#endif
+    }
 }
 #endif
 
@@ -34,12 +63,12 @@ static inline void read_four(const double *const *row, int j, lanes *x)
 static inline void read_rows(const double *const *row, int size, lanes *x)
 {
     int j = 0;
-#if LANES == 4
+#if LANES >= 4
     UNROLL
     for (; j + 4 <= size; j += 4)
-        read_four(row, j, x);
+        read_four(row, j, x + j);
     if (size > 4 && j < size) {
-        read_four(row, size - 4, x);
+        read_four(row, size - 4, x + size - 4);
         return;
     }
 #endif
@@ -61,13 +90,12 @@ static inline void write_rows(const lanes *y, int size, double *out, long i, lon
         return;
     }
     out += i * size;
-#if LANES == 4
+#if LANES >= 4
     UNROLL
     for (; j + 4 <= size; j += 4)
-        transpose(y[j], y[j + 1], y[j + 2], y[j + 3], out + j, size);
+        write_four(y + j, out + j, size);
     if (size > 4 && j < size) {
-        j = size - 4;
-        transpose(y[j], y[j + 1], y[j + 2], y[j + 3], out + j, size);
+        write_four(y + size - 4, out + size - 4, size);
         return;
     }
 #endif
