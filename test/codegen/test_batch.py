@@ -5,6 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import gc
 import inspect
 import os
+from pathlib import Path
+import subprocess
+import sys
 
 from codegen import cases
 from codegen.compiled import needs_compiler, QUICK
@@ -17,6 +20,7 @@ from oracles.random_robots import random_state
 import pytest
 
 pytestmark = needs_compiler
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -185,6 +189,40 @@ def test_threads_at_once_and_after_a_fork(monkeypatch):
         os._exit(0 if repeat(0) else 3)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert repeat(0)
+
+
+WITHOUT_THREADS = """
+import resource
+import sys
+import threading
+import flexdyn_ros as fd
+import numpy as np
+robot = fd.load_robot('urdf/puma560.urdf.xacro')
+given = np.random.default_rng(0).normal(size=(3, 4096, robot.nv))
+batch = fd.Dynamics(robot, 'c').batch
+expected = batch.inverse_dynamics(*given[:, :96])
+pages = int(open('/proc/self/statm').read().split()[0])
+# Less than the stack of a thread is left.
+most = pages * resource.getpagesize() + 4 * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+try:
+    threading.Thread(target=int).start()
+    sys.exit('a thread was started')
+except RuntimeError:
+    pass
+found = batch.inverse_dynamics(*given)
+assert np.array_equal(found[:96], expected) and np.isfinite(found).all()
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith('linux'), reason='limits memory as Linux does')
+def test_threads_that_cannot_be_started():
+    """The calling thread evaluates their samples."""
+    done = subprocess.run(
+        [sys.executable, '-c', WITHOUT_THREADS], capture_output=True, text=True, cwd=ROOT,
+        env={**os.environ, 'FLEXDYN_THREADS': '3', 'PYTHONPATH': str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_errors():
