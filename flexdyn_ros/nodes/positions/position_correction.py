@@ -162,7 +162,9 @@ class PositionCorrection:
                 try:
                     moved = float(np.abs(command() - first).max())
                     if moved > choices.start_tolerance:
-                        work.given_up = f'the command has moved by {moved:.3g} meanwhile'
+                        work.given_up = (
+                            f'the command has moved by {moved:.3g} since it was received. '
+                            'Send it again when the arm rests')
                 except FlexdynError as error:
                     work.error = error
             node.destroy_timer(timer)
