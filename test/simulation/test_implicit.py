@@ -17,7 +17,7 @@ URDF = Path(__file__).resolve().parents[2] / 'urdf'
 INERTIA = 1e-4  # [kg m^2]
 
 
-def wheel(dynamics='', extension='', follower=''):
+def wheel(dynamics='', extension='', follower='', backend='auto'):
     """Return the dynamics of a wheel, with another one that follows it where asked."""
     body = ('<inertial><mass value="1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" '
             'ixz="0" iyz="0"/></inertial>')
@@ -28,7 +28,7 @@ def wheel(dynamics='', extension='', follower=''):
     if follower:
         text += f'<link name="other">{body}</link>' + joint.format('second', 'other', follower)
     extension = extension and f'<flexdyn version="1.0">{extension}</flexdyn>'
-    return fd.Dynamics(fd.load_robot(f'<robot name="wheel">{text}{extension}</robot>'))
+    return fd.Dynamics(fd.load_robot(f'<robot name="wheel">{text}{extension}</robot>'), backend)
 
 
 def test_a_joint_stops_by_dry_friction_and_stays():
@@ -106,10 +106,11 @@ def test_a_sprung_joint_that_rubs_loses_a_constant_amplitude_a_half_period():
     assert abs(motion.q[-1, 0]) <= level / stiffness
 
 
-def test_joints_that_follow_rub_too():
+@pytest.mark.parametrize('backend', ['reference', 'c'])
+def test_joints_that_follow_rub_too(backend):
     """A follower at twice the angle doubles its level of 0.4 on top of the leader's 1."""
     dyn = wheel(
-        '<dynamics friction="1"/>',
+        '<dynamics friction="1"/>', backend=backend,
         follower='<dynamics friction="0.4"/><mimic joint="axle" multiplier="-2"/>')
     assert not fd.simulate(dyn, [0.0], [0.0], [1.79], 0.1, 1e-3).q.any()
     assert fd.simulate(dyn, [0.0], [0.0], [1.81], 0.1, 1e-3).q[-1, 0] > 0.01
