@@ -17,7 +17,6 @@ from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.nodes.simulator.pace import Lockstep, Pace, SimulationThread
-from flexdyn_ros.nodes.simulator.plot_topics import FUNCTIONS, PlotTopics
 from flexdyn_ros.nodes.simulator.simulation_topics import (
     EFFORTS,
     PD_REFERENCE,
@@ -25,6 +24,7 @@ from flexdyn_ros.nodes.simulator.simulation_topics import (
     SimulationOutput,
 )
 from flexdyn_ros.nodes.simulator.swing_motion import swing_gains, SwingReference
+from flexdyn_ros.nodes.torque.plot_topics import FUNCTIONS, PlotTopics
 from flexdyn_ros.nodes.torque.torque_terms import Motion
 import numpy as np
 from std_srvs.srv import SetBool, Trigger
