@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Callable, Mapping, Optional
 
 from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.linearisation.equilibrium import static_equilibrium
 from flexdyn_ros.quasi_static.dynamics import QuasiStatic
 from flexdyn_ros.quasi_static.static_deflection import DeflectionNotFound
@@ -89,8 +89,7 @@ def campbell_diagram(
         NotYetSupported: The robot has loops.
     """
     robot = dyn.robot
-    if joint not in robot.joint_names:
-        raise UnknownName('joint', joint, robot.joint_names)
+    require_known('joint', [joint], robot.joint_names)
     _require_modes(dyn)
     weightless = copy(dyn)
     weightless.set_gravity((0.0, 0.0, 0.0))
@@ -147,9 +146,7 @@ def pose_map(
         raise ArgumentError('positions', f'names {len(positions)} coordinates, expected 1 or 2')
     coordinates = ConfigurationMap(robot)
     names = coordinates.names[:robot.nq - robot.n_modes]
-    for name in positions:
-        if name not in names:
-            raise UnknownName('joint coordinate', name, names)
+    require_known('joint coordinate', positions, names)
     axes = tuple(np.atleast_1d(np.asarray(each, dtype=float)) for each in positions.values())
     places = [names.index(name) for name in positions]
     at = np.array(robot.neutral_configuration() if q is None else real_vector('q', q, robot.nq))

@@ -9,7 +9,7 @@ import time
 import traceback
 from typing import Any, Optional
 
-from flexdyn_ros.errors import FlexdynError, UnknownName
+from flexdyn_ros.errors import FlexdynError, require_known
 from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
 from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
@@ -94,9 +94,7 @@ class ForwardDynamicsNode(RobotNode):
                 f'motion has an eigenvalue of {self.simulator.fastest_rate:.4g} 1/s'
             )
         tips = tuple(p['tips']) or self.robot.tip_names
-        for tip in tips:
-            if tip not in self.robot.frame_names:
-                raise UnknownName('link', tip, self.robot.frame_names)
+        require_known('link', tips, self.robot.frame_names)
         self.output.set_robot(self.dyn, self.simulator, tips)
         if self.plots:
             self.dyn.compile(*FUNCTIONS)
