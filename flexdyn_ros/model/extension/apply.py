@@ -110,9 +110,7 @@ def _bent_link(
             'Write exactly one of <beam>, <modal> and <segments>, or several <beam> in a row',
         )
     if item.value('inertial') == 'hub' and link.inertia is None:
-        raise item.place.error(
-            'inertial="hub" has no effect, since the link has no <inertial>', 'Take it out'
-        )
+        raise item.without_effect('inertial', ', since the link has no <inertial>', 'Take it out')
     if kinds == ['modal']:
         bent = _modal_link(item, described[0], link, robot, notes)
         return replace(bent, mode_springs=read_mode_springs(item, [bent])[0]), [], []
@@ -226,10 +224,8 @@ def _check_options(item: Item, beam: Beam) -> None:
         ('rotation', 'exact'), ('geometric_stiffening', 'false'), ('deflection', 'exact')
     ):
         if not beam.families and item.texts.get(name, inactive) != inactive:
-            raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect, since the beam has no modes',
-                'Remove it, or add modes',
-            )
+            raise item.without_effect(
+                name, ', since the beam has no modes', 'Remove it, or add modes')
     _check_reduction(item)
 
 
