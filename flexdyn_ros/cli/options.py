@@ -213,6 +213,11 @@ def print_json(value: Any) -> None:
     print(json_text(value))
 
 
+def show(call: argparse.Namespace, record: Any, text: str) -> None:
+    """Print a record as JSON where a call has --json, otherwise its text."""
+    print(json_text(record) if call.json else text)
+
+
 def with_units(value: Any, units: Mapping[str, str]) -> Any:
     """
     Return a value for JSON with its quantities also under names that end in their units.
