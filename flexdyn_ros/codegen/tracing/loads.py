@@ -24,7 +24,6 @@ from flexdyn_ros.codegen.tracing.parameters import (
     Parameter,
     parameter_hint,
     parameter_names,
-    symmetric_matrix,
     with_scalars,
 )
 from flexdyn_ros.dynamics.assemble import assemble
@@ -32,6 +31,7 @@ from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import add_matrices, outer, scale, scale_matrix, subtract
 from flexdyn_ros.errors import ArgumentError, require_known
+from flexdyn_ros.model.records.base import symmetric_matrix
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Expression, Graph

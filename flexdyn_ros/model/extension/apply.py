@@ -31,7 +31,7 @@ from flexdyn_ros.model.extension.modal_reader import (
     read_mode_springs,
 )
 from flexdyn_ros.model.extension.sensor_reader import read_sensors
-from flexdyn_ros.model.records.base import symmetric_matrix3
+from flexdyn_ros.model.records.base import symmetric_matrix, symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import failed_tests, Inertia, principal_moments
 from flexdyn_ros.model.records.joint import Joint
@@ -247,10 +247,8 @@ def _check_reduction(item: Item) -> None:
 
 def _payload(item: Item, robot: Robot) -> Payload:
     link = link_name(item, item.value('link'), robot)
-    xx, yy, zz, xy, xz, yz = (
-        item.value(name) for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
-    )
-    matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    matrix = np.array(symmetric_matrix(
+        [item.value(name) for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')]))
     moments = principal_moments(item.value('mass'), matrix)
     if 'positive' in failed_tests(item.value('mass'), moments):
         raise item.place.error(
