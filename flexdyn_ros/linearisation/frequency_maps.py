@@ -21,7 +21,7 @@ from flexdyn_ros.quasi_static.dynamics import QuasiStatic
 from flexdyn_ros.quasi_static.static_deflection import DeflectionNotFound
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.configuration import ConfigurationMap
-from flexdyn_ros.simulation.frequencies import natural_modes
+from flexdyn_ros.simulation.frequencies import natural_modes, state_matrix
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -96,7 +96,7 @@ def campbell_diagram(
     static, first = QuasiStatic(weightless), robot.nq - robot.n_modes
     at = np.array(robot.neutral_configuration() if q is None else real_vector('q', q, robot.nq))
     rates = np.asarray(speeds, dtype=float)
-    m, modal = robot.n_modes, slice(robot.n_joints, None)
+    modal = slice(robot.n_joints, None)
     zero, found, growth = np.zeros(robot.nv), [], []
     for k, speed in enumerate(rates):
         rate = zero.copy()
@@ -108,9 +108,7 @@ def campbell_diagram(
         by_q, by_qd, mass = (
             each[modal, modal]
             for each in weightless.inverse_dynamics_derivatives(at, rate, zero))
-        system = np.eye(2 * m, k=m)
-        system[m:] = -np.linalg.solve(mass, np.hstack((by_q, by_qd)))
-        poles = np.linalg.eigvals(system)
+        poles = np.linalg.eigvals(state_matrix(mass, by_q, by_qd))
         # Of a pair one pole; two real poles count as one of frequency 0.
         found.append(np.sort(np.abs(poles.imag))[::2][:modes] / (2.0 * np.pi))
         growth.append(poles.real.max())
