@@ -2,7 +2,7 @@
 """The errors of the package: each keeps its data and names the remedy."""
 
 from difflib import get_close_matches
-from typing import Iterable, Optional
+from typing import Collection, Iterable, Optional
 
 
 class FlexdynError(Exception):
@@ -63,6 +63,13 @@ class UnknownName(FlexdynError):
     def __init__(self, kind: str, name: object, known: Iterable[str]):
         self.kind, self.name, self.known = kind, name, tuple(known)
         super().__init__(f'No {kind} is called "{name}". {did_you_mean(name, self.known)}')
+
+
+def require_known(kind: str, names: Iterable[object], known: Collection[str]) -> None:
+    """Raise UnknownName for the first of some names that is not among the known ones."""
+    for name in names:
+        if name not in known:
+            raise UnknownName(kind, name, known)
 
 
 class ArgumentError(FlexdynError, ValueError):

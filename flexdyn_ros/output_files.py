@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
+import json
+import math
 import os
 from pathlib import Path
 import secrets
 import stat
-from typing import BinaryIO, Iterable, Iterator, Sequence, Union
+from typing import Any, BinaryIO, Iterable, Iterator, Sequence, Union
 
 from flexdyn_ros.errors import FileNotWritten
 
@@ -71,6 +73,19 @@ def write_text(path: Union[str, os.PathLike[str]], text: str) -> Path:
     with new_file(path) as file:
         file.write(text.encode())
     return Path(path)
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON; numbers that are not finite become null, as JSON has none."""
+    return json.dumps(_finite(value), indent=2, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def write_table(

@@ -38,7 +38,7 @@ from flexdyn_ros.cli.options import (
     load,
     named_values,
     positive,
-    print_json,
+    show,
 )
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
@@ -132,10 +132,7 @@ def run(call: argparse.Namespace) -> int:
     if call.frame:
         answer['frame_displacement_m'] = displacement(found, call.frame).tolist()
     answer['files'] = list(map(str, files))
-    if call.json:
-        print_json(answer)
-    else:
-        print(text(answer))
+    show(call, answer, text(answer))
     return 0
 
 

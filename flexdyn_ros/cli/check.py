@@ -31,7 +31,7 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any, Iterator, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import description_folder, load, print_json, with_units
+from flexdyn_ros.cli.options import description_folder, load, show, with_units
 from flexdyn_ros.terminal import heading, paint, table
 
 if TYPE_CHECKING:
@@ -68,10 +68,7 @@ def run(call: argparse.Namespace) -> int:
     report = replace(report, findings=tuple(findings))
     wrong = ('error', 'warning') if call.strict else ('error',)
     passed = not any(finding.severity in wrong for finding in report.findings)
-    if call.json:
-        print_json(_record(robot, report, passed))
-    else:
-        print(_text(robot, report, passed))
+    show(call, _record(robot, report, passed), _text(robot, report, passed))
     return 0 if passed else 1
 
 

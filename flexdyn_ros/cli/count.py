@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 
-from flexdyn_ros.cli.options import load, print_json
+from flexdyn_ros.cli.options import load, show
 from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, table
 
@@ -48,18 +48,16 @@ def run(call: argparse.Namespace) -> int:
         for function in bar.over(functions):
             traced = generate(robot, function, optimise=False).counts
             rows.append((function, traced, generate(robot, function).counts))
-    if call.json:
-        print_json({
-            'robot': robot.name,
-            'functions': {name: {'traced': old, 'optimised': new} for name, old, new in rows},
-        })
-        return 0
-    print(heading(f'Operations of "{robot.name}", as traced and after all passes'))
-    print(table(
+    title = heading(f'Operations of "{robot.name}", as traced and after all passes')
+    counts = table(
         ('function', 'traced', 'mul', 'add', 'calls', 'total'),
         [
             (name, sum(old.values()), *(new[kind] for kind in _KINDS), sum(new.values()))
             for name, old, new in rows
         ],
-    ))
+    )
+    show(call, {
+        'robot': robot.name,
+        'functions': {name: {'traced': old, 'optimised': new} for name, old, new in rows},
+    }, f'{title}\n{counts}')
     return 0

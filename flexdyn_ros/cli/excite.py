@@ -21,7 +21,7 @@ import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_format, add_out, load, positive, print_json
+from flexdyn_ros.cli.options import add_format, add_out, load, positive, show
 from flexdyn_ros.output_files import new_folder, write_table, write_text
 from flexdyn_ros.progress import ProgressBar
 
@@ -82,19 +82,18 @@ def run(call: argparse.Namespace) -> int:
     folder = new_folder(call.out)
     files = [_write_table(folder, found, t), _write_trajectory(folder, found, t),
              _draw(folder / f'excitation.{call.format}', found, t)]
-    if call.json:
-        print_json({
-            'period': found.period, 'condition': found.condition,
-            'random_condition_median': float(np.median(found.random_conditions)),
-            'joints': list(found.names), 'identified': list(found.identified),
-            'files': [str(file) for file in files]})
-        return 0
-    print(f'{robot.name}: {found.period:.4g} s, condition number {found.condition:.3g} (random '
-          f'motions: median {np.median(found.random_conditions):.3g})\n')
-    print(f'It identifies {len(found.identified)} base parameters:')
-    print('\n'.join(f'  {name}' for name in found.identified))
+    median = float(np.median(found.random_conditions))
     unchecked = ' Collisions of the arm with itself are not checked.'
-    print(f'\nWritten to {folder}.{unchecked if call.clearance is None else ""}')
+    show(call, {
+        'period': found.period, 'condition': found.condition, 'random_condition_median': median,
+        'joints': list(found.names), 'identified': list(found.identified),
+        'files': [str(file) for file in files],
+    }, '\n'.join([
+        f'{robot.name}: {found.period:.4g} s, condition number {found.condition:.3g} (random '
+        f'motions: median {median:.3g})\n',
+        f'It identifies {len(found.identified)} base parameters:',
+        *(f'  {name}' for name in found.identified),
+        f'\nWritten to {folder}.{unchecked if call.clearance is None else ""}']))
     return 0
 
 

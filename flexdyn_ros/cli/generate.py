@@ -22,7 +22,7 @@ import argparse
 from pathlib import Path
 from typing import Any, Mapping
 
-from flexdyn_ros.cli.options import load, print_json
+from flexdyn_ros.cli.options import load, show
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import new_folder, write_text
 from flexdyn_ros.progress import ProgressBar
@@ -87,19 +87,14 @@ def run(call: argparse.Namespace) -> int:
         option = _OPTIONS.get(error.argument, error.argument)
         raise ArgumentError(option, error.problem) from error
     paths = _write(Path(call.output), code.files)
-    if call.json:
-        print_json({
-            'robot': robot.name, 'function': code.function, 'language': code.language,
-            'name': code.name, 'counts': code.counts, 'files': paths,
-            'arguments': {each.name: list(each.entries) for each in code.inputs},
-        })
-        return 0
     counts = code.counts
-    print(
+    show(call, {
+        'robot': robot.name, 'function': code.function, 'language': code.language,
+        'name': code.name, 'counts': counts, 'files': paths,
+        'arguments': {each.name: list(each.entries) for each in code.inputs},
+    }, '\n  '.join([
         f'{code.function} of "{robot.name}": {counts["mul"]} multiplications, {counts["add"]} '
-        f'additions, {counts["trig"]} calls of functions. Written:'
-    )
-    print('\n'.join(f'  {path}' for path in paths))
+        f'additions, {counts["trig"]} calls of functions. Written:', *paths]))
     return 0
 
 
@@ -126,17 +121,14 @@ def _write_package(call: argparse.Namespace, robot: Any) -> int:
     except ArgumentError as error:
         raise ArgumentError('--name' if call.name else '-o', error.problem) from error
     paths = _write(folder, files)
-    if call.json:
-        margins = {} if damping is None else {
-            'actuators': damping.actuators, 'peak_sensitivity': damping.peak_sensitivity,
-            'delay': damping.delay, 'delay_margin': damping.delay_margin, 'reach': damping.reach,
-            'modes': [vars(mode) for mode in damping.modes]}
-        print_json({'robot': robot.name, 'package': name, 'files': paths, 'damping': margins})
-        return 0
-    if damping is not None:
-        print(damping)
-    print(f'Package {name} for "{robot.name}", {len(paths)} files in {folder}. Begin with:')
-    print(f'  {folder / "README.md"}')
+    margins = {} if damping is None else {
+        'actuators': damping.actuators, 'peak_sensitivity': damping.peak_sensitivity,
+        'delay': damping.delay, 'delay_margin': damping.delay_margin, 'reach': damping.reach,
+        'modes': [vars(mode) for mode in damping.modes]}
+    show(call, {'robot': robot.name, 'package': name, 'files': paths, 'damping': margins}, (
+        '' if damping is None else f'{damping}\n') + (
+        f'Package {name} for "{robot.name}", {len(paths)} files in {folder}. Begin with:\n'
+        f'  {folder / "README.md"}'))
     return 0
 
 

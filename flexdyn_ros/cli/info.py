@@ -18,7 +18,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import load, print_json
+from flexdyn_ros.cli.options import load, show
 from flexdyn_ros.terminal import heading, table
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ def run(call: argparse.Namespace) -> int:
     """Print the summary."""
     robot = load(call)
     summary = summarise(robot)
-    if call.json:
-        print_json(summary)
-    else:
-        print(_text(summary))
+    show(call, summary, _text(summary))
     return 0
 
 

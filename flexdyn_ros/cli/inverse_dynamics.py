@@ -19,7 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from flexdyn_ros.cli.options import add_torque_model, feed_forward, load, print_json
+from flexdyn_ros.cli.options import add_torque_model, feed_forward, load, show
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import write_table
 from flexdyn_ros.progress import ProgressBar
@@ -56,15 +56,13 @@ def run(call: argparse.Namespace) -> int:
     heads = ['t', *(f'{name}/effort' for name in trajectory.joint_names)]
     file = write_table(call.out, heads, np.column_stack([trajectory.t, torques]))
     largest = dict(zip(trajectory.joint_names, np.abs(torques).max(axis=0).tolist()))
-    if call.json:
-        print_json({
-            'robot': robot.name, 'torque_model': call.torque_model, 'samples': len(points),
-            'duration': float(trajectory.t[-1]), 'largest_torques': largest, 'file': str(file)})
-        return 0
-    print(f'{robot.name}: {len(points)} samples over {trajectory.t[-1]:.4g} s')
-    for name, value in largest.items():
-        print(f'largest torque of {name}: {value:.5g}')
-    print(file)
+    show(call, {
+        'robot': robot.name, 'torque_model': call.torque_model, 'samples': len(points),
+        'duration': float(trajectory.t[-1]), 'largest_torques': largest, 'file': str(file),
+    }, '\n'.join([
+        f'{robot.name}: {len(points)} samples over {trajectory.t[-1]:.4g} s',
+        *(f'largest torque of {name}: {value:.5g}' for name, value in largest.items()),
+        str(file)]))
     return 0
 
 

@@ -42,7 +42,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import load, named_values, print_json, with_units
+from flexdyn_ros.cli.options import load, named_values, show, with_units
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.progress import ProgressBar
 from flexdyn_ros.terminal import heading, table, warn
@@ -108,10 +108,7 @@ def run(call: argparse.Namespace) -> int:
     answer['configuration'] = dict(zip(configuration.names, q.tolist()))
     if call.observer is not None:
         answer['observer'] = _observer(robot, q, call.observer)
-    if call.json:
-        print_json(with_units(answer, _UNITS))
-    else:
-        print(_text(answer))
+    show(call, with_units(answer, _UNITS), _text(answer))
     return 0
 
 

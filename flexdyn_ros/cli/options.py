@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 from pathlib import Path
 import re
 import sys
@@ -15,6 +13,7 @@ from typing import Any, Mapping, Optional, Sequence, TYPE_CHECKING
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.figures import FORMATS
 from flexdyn_ros.model.urdf.values import number
+from flexdyn_ros.output_files import json_text
 from flexdyn_ros.progress import next_stage
 
 if TYPE_CHECKING:
@@ -210,18 +209,13 @@ def _xacro_arguments(words: Sequence[str]) -> dict[str, str]:
 
 
 def print_json(value: Any) -> None:
-    """Print JSON; a number that is not finite becomes null, as JSON has no word for it."""
-    print(json.dumps(_finite(value), indent=2, allow_nan=False))
+    """Print JSON, see `json_text`."""
+    print(json_text(value))
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def show(call: argparse.Namespace, record: Any, text: str) -> None:
+    """Print a record as JSON where a call has --json, otherwise its text."""
+    print(json_text(record) if call.json else text)
 
 
 def with_units(value: Any, units: Mapping[str, str]) -> Any:

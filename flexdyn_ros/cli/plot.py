@@ -33,7 +33,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import add_format, load, print_json
+from flexdyn_ros.cli.options import add_format, load, show
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.output_files import new_folder
@@ -90,10 +90,7 @@ def run(call: argparse.Namespace) -> int:
                 warn(f'There is nothing to draw for {what}. Choose another.')
             else:
                 files.append(str(save(figure, folder / f'{what}.{call.format}')))
-    if call.json:
-        print_json({'files': files})
-    else:
-        print('\n'.join(files))
+    show(call, {'files': files}, '\n'.join(files))
     return 0
 
 

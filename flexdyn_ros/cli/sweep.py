@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from flexdyn_ros.cli.options import add_format, add_out, count, print_json
+from flexdyn_ros.cli.options import add_format, add_out, count, show
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_folder
 from flexdyn_ros.progress import ProgressBar
@@ -77,11 +77,8 @@ def run(call: argparse.Namespace) -> int:
         'scenario': call.scenario, 'points': len(rows), 'failed': len(failed),
         'columns': list(dict.fromkeys(name for row in rows for name in row)),
         'files': [str(file) for file in files]}
-    if call.json:
-        print_json(summary)
-    else:
-        print(f'{len(rows)} points, {len(failed)} failed. Written: {", ".join(summary["files"])}')
-        for row in failed[:3]:
-            print('  ' + ', '.join(f'{axis.key} = {row[axis.key]}' for axis in axes)
-                  + f': {row["error"]}')
+    show(call, summary, '\n  '.join([
+        f'{len(rows)} points, {len(failed)} failed. Written: {", ".join(summary["files"])}',
+        *(', '.join(f'{axis.key} = {row[axis.key]}' for axis in axes) + f': {row["error"]}'
+          for row in failed[:3])]))
     return 1 if failed else 0

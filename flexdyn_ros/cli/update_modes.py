@@ -25,7 +25,7 @@ import argparse
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import description_folder, load, named_values, positive, print_json
+from flexdyn_ros.cli.options import description_folder, load, named_values, positive, show
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.terminal import heading, table
 
@@ -82,10 +82,7 @@ def run(call: argparse.Namespace) -> int:
     model = AdjustableModel(robot, description_folder(call))
     found = update_modes(model, test, q, call.bound, call.fixed)
     files = model.written(found.robot, call.output)
-    if call.json:
-        print_json(_record(test, found, files))
-    else:
-        print(_text(test, found, files))
+    show(call, _record(test, found, files), _text(test, found, files))
     return 0
 
 

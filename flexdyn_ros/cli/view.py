@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from flexdyn_ros.cli.options import add_package, description_folder, load, positive, print_json
+from flexdyn_ros.cli.options import add_package, description_folder, load, positive, show
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.progress import ProgressBar
 
@@ -70,10 +70,7 @@ def run(call: argparse.Namespace) -> int:
         bar.update(0.5)
         view = BrowserView(scene, call.host, call.port, motions, factor=call.factor)
     try:
-        if call.json:
-            print_json({'url': view.url})
-        else:
-            print(f'{robot.name}: {view.url}  (Ctrl-C ends it)')
+        show(call, {'url': view.url}, f'{robot.name}: {view.url}  (Ctrl-C ends it)')
         sys.stdout.flush()
         view.run()
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ from copy import copy
 from typing import Mapping, Optional
 
 from flexdyn_ros.arguments import real_matrix, real_vector
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
@@ -77,8 +77,5 @@ def _checked_by_loop(robot: Robot, argument: str, values: Optional[Mapping]) -> 
         return {}
     if not isinstance(values, Mapping):
         raise ArgumentError(argument, 'must map names of loops to numbers')
-    names = [loop.name for loop in robot.loops]
-    for name in values:
-        if name not in names:
-            raise UnknownName('loop', name, names)
+    require_known('loop', values, [loop.name for loop in robot.loops])
     return values

@@ -11,7 +11,7 @@ from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
 from flexdyn_ros.closed_chains.projection import Projection, quick_correction
 from flexdyn_ros.closed_chains.solve import Spaces, spaces, tolerance_of
 from flexdyn_ros.dynamics.loop_tolerances import NEARLY_CLOSED, RANK_TOLERANCE
-from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, UnknownName
+from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, require_known
 from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.loop_layout import LoopLayout
 from flexdyn_ros.model.records.robot import Robot
@@ -156,11 +156,8 @@ class ClosedStates:
         Raises:
             LoopsCannotClose: If there is no such state.
         """
-        held = set(hold)
-        for name in held:
-            if name not in self.robot.coordinate_names:
-                raise UnknownName('coordinate', name, self.robot.coordinate_names)
-        names = self.robot.coordinate_names
+        held, names = set(hold), self.robot.coordinate_names
+        require_known('coordinate', held, names)
         moving = np.array([k for k in self._moving if names[k] not in held], dtype=int)
         goal = np.zeros(self._n) if targets is None else targets
 

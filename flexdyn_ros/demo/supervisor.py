@@ -139,10 +139,10 @@ class RunSupervisor:
         return f'{title}: {why}{detail} Read the logs in {self.run.path}.'
 
 
-def last_errors(folder: Path, most: int = 2) -> str:
-    """Return the last lines of error in the logs of a run."""
+def last_errors(folder: Path) -> str:
+    """Return the last two lines of error in the logs of a run."""
     lines: list[str] = []
     for file in sorted(folder.glob('*.log')):
         text = file.read_text(encoding='utf-8', errors='replace').splitlines()
         lines += [line.strip() for line in text if ERROR.search(line)]
-    return ' '.join(lines[-most:])
+    return ' '.join(lines[-2:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Optional
 
+from flexdyn_ros.model.records.base import symmetric_matrix
 from flexdyn_ros.model.records.inertia import Inertia, MassMoments
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -25,9 +26,7 @@ def ten_numbers(body: Inertia) -> list[float]:
 
 def moments_of(values: np.ndarray) -> MassMoments:
     """Return the moments of a rigid body from its ten numbers."""
-    xx, yy, zz, xy, xz, yz = values[4:]
-    return MassMoments(
-        float(values[0]), values[1:4], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    return MassMoments(float(values[0]), values[1:4], np.array(symmetric_matrix(values[4:])))
 
 
 def body_of(values: np.ndarray) -> Inertia:

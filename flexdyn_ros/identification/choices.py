@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from flexdyn_ros.arguments import real_number
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known, UnknownName
 from flexdyn_ros.identification.friction import checked_terms
 from flexdyn_ros.identification.motion import Motion, require_motion
 from flexdyn_ros.identification.regression import LONGEST_DELAY
@@ -82,9 +82,7 @@ def checked_friction(
     """Return terms of friction, or those of each joint, in a fixed order."""
     if not isinstance(friction, Mapping):
         return checked_terms(friction)
-    for name in friction:
-        if name not in robot.joint_names:
-            raise UnknownName('joint', name, robot.joint_names)
+    require_known('joint', friction, robot.joint_names)
     return {name: checked_terms(terms) for name, terms in friction.items()}
 
 

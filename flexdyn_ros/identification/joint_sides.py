@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Collection, Optional, Sequence
 
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import require_known
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
@@ -22,9 +22,7 @@ def with_springs(robot: Robot, joints: Collection[str]) -> Robot:
     Raises:
         UnknownName: There is no such joint.
     """
-    for name in joints:
-        if name not in robot.joint_names:
-            raise UnknownName('joint', name, robot.joint_names)
+    require_known('joint', joints, robot.joint_names)
     return replace(robot, joints=tuple(
         replace(joint, dynamics=replace(
             joint.dynamics, stiffness=NOMINAL_STIFFNESS, damping=0.0,

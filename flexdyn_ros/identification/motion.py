@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Union
 
 from flexdyn_ros.arguments import real_numbers, refuse_infinite
 from flexdyn_ros.checked_arguments import payload_body
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.model.records.link import Payload
 import numpy as np
 from numpy.typing import ArrayLike
@@ -99,9 +99,7 @@ class Motion:
                     argument, f'has {self.q.shape[1]} columns without names, expected '
                     f'{len(joints)}: {", ".join(joints)}')
             names = tuple(known[: self.q.shape[1]])
-        for name in names:
-            if name not in known:
-                raise UnknownName('coordinate', name, known)
+        require_known('coordinate', names, known)
         missing = [name for name in joints if name not in names]
         if missing:
             raise ArgumentError(argument, f'has no column of {", ".join(missing)}. Add it')

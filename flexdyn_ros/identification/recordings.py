@@ -47,7 +47,7 @@ LARGEST_ANGLE = 30.0  # [rad], beyond which positions are likely degrees
 
 def read_motion(
     file: str, joints: Sequence[str], gains: Mapping[str, float], topic: Optional[str] = None,
-    angular: Sequence[str] = (), with_torque: bool = True, load: Any = None,
+    angular: Sequence[str] = (), load: Any = None,
 ) -> Motion:
     """
     Return the motion that a CSV file or a bag holds.
@@ -59,7 +59,6 @@ def read_motion(
         gains: By joint, the factor on a measured current or effort [N m/A | N/A | -].
         topic: Topic of a bag.
         angular: Joints whose positions are angles [rad].
-        with_torque: Whether torques are needed.
         load: Load of the motion, as of `Motion`.
 
     Raises:
@@ -77,13 +76,13 @@ def read_motion(
         heads = _heads(path)
         names = list(joints) if set(joints) <= set(heads) else names
         driven = [name for name in joints if not name.endswith(ELASTIC)]
-        t, q, qd, tau = _from_csv(path, names, driven, with_torque, gains)
+        t, q, qd, tau = _from_csv(path, names, driven, gains)
     else:
         recording = read_joint_states(file, names, {}, topic)
         t, q = recording.t, recording.q
         qd = recording.qd if np.isfinite(recording.qd).all() else None
         tau = recording.effort
-        if with_torque and not np.isfinite(tau).all():
+        if not np.isfinite(tau).all():
             raise FlexdynError(
                 f'{file}: {recording.topic} holds no efforts of all joints. Record them.')
     if names != list(joints):
@@ -95,7 +94,7 @@ def read_motion(
             raise FlexdynError(
                 f'{file}: "{name}" reaches {np.abs(column).max():.4g}, too much for radians. '
                 'Write positions in radians and times in seconds.')
-    return Motion(t, q, qd, None if tau is None else tau * scale, joints, load)
+    return Motion(t, q, qd, tau * scale, joints, load)
 
 
 def _refuse_other_units(
@@ -170,7 +169,7 @@ def find_signal(signals: Mapping[str, np.ndarray], kind: str, name: str) -> Opti
     return found
 
 
-Signals = tuple[np.ndarray, np.ndarray, Optional[np.ndarray], Optional[np.ndarray]]
+Signals = tuple[np.ndarray, np.ndarray, Optional[np.ndarray], np.ndarray]
 
 
 def _heads(path: Path) -> list[str]:
@@ -180,8 +179,7 @@ def _heads(path: Path) -> list[str]:
 
 
 def _from_csv(
-    path: Path, joints: Sequence[str], driven: Sequence[str], with_torque: bool,
-    gains: Mapping[str, float],
+    path: Path, joints: Sequence[str], driven: Sequence[str], gains: Mapping[str, float]
 ) -> Signals:
     """
     Return times, positions, velocities or None, and torques; rows with gaps are left out.
@@ -195,19 +193,20 @@ def _from_csv(
         owners = driven if kind == 'tau' else joints
         places = [_place(heads, kind, k + 1, name) for k, name in enumerate(owners)]
         missing = [name for name, place in zip(owners, places) if place is None]
-        if missing and (kind == 'q' or kind == 'tau' and with_torque):
+        if missing and kind != 'qd':
             shown = NAMED[kind][0 if kind == 'q' else 1].format(name=missing[0])
             raise ArgumentError(
                 'LOG', f'is {path}, which lacks a column "{shown}". Add it to {", ".join(heads)}')
         found[kind] = None if missing else [place for place in places if place is not None]
         for k, (name, place) in enumerate(zip(owners, places), 1):
             forms = [form.format(name=name, k=k) for form in CURRENTS]
-            if kind == 'tau' and with_torque and name not in gains and heads[place or 0] in forms:
+            if kind == 'tau' and name not in gains and heads[place or 0] in forms:
                 raise ArgumentError(
                     '--gains', f'has no gain of "{name}". Add it, since {path} holds its current')
         wanted += found[kind] or []
     table = _numbers(path, wanted)
-    parts, start = {}, 1
+    parts: dict[str, Any] = {}
+    start = 1
     for kind, places in found.items():
         count = len(places or ())
         own = table[:, start : start + count]

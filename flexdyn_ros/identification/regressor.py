@@ -14,6 +14,7 @@ from typing import Any, Sequence
 
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.dynamics.scalar import Spline, stumpff
+from flexdyn_ros.model.records.base import cross_matrices
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
@@ -112,20 +113,12 @@ def known_forces(
 def _wrenches(omega: np.ndarray, alpha: np.ndarray, linear: np.ndarray) -> np.ndarray:
     """Return force and moment of a body by its parameters in its axes, (T, 6, 10)."""
     count = len(omega)
-    spin, turn, pull = _cross(omega), _cross(alpha), _cross(linear)
+    spin, turn, pull = map(cross_matrices, (omega, alpha, linear))
     found = np.zeros((count, 6, 10))
     found[:, :3, 0] = linear
     found[:, :3, 1:4] = turn + spin @ spin
     found[:, 3:, 1:4] = -pull
     found[:, 3:, 4:] = _on_inertia(alpha) + spin @ _on_inertia(omega)
-    return found
-
-
-def _cross(vectors: np.ndarray) -> np.ndarray:
-    """Return the matrices of the cross products with vectors (T, 3), (T, 3, 3)."""
-    found = np.zeros((len(vectors), 3, 3))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        found[:, j, k], found[:, k, j] = -vectors[:, i], vectors[:, i]
     return found
 
 

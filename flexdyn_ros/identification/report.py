@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence, Union
@@ -13,7 +11,7 @@ from flexdyn_ros.figures import COLOURS, column, legend, line, MEASURED, save
 from flexdyn_ros.identification.friction import DESCRIBED
 from flexdyn_ros.identification.motion import Motion
 from flexdyn_ros.identification.signals import irregular_stamps
-from flexdyn_ros.output_files import new_folder, write_text
+from flexdyn_ros.output_files import json_text, new_folder, write_text
 
 # An `Identification`, whose module imports this one.
 Found = Any
@@ -30,8 +28,7 @@ def write_report(found: Found, folder: Union[str, os.PathLike[str]]) -> list[Pat
     for motion, name in zip(found.motions, pictures):
         files.append(save(torque_figure(found, motion), place / name))
     files.append(write_text(place / 'report.md', report_text(found, pictures)))
-    text = json.dumps(_finite(found.record()), indent=2, allow_nan=False)
-    files.append(write_text(place / 'identification.json', text + '\n'))
+    files.append(write_text(place / 'identification.json', json_text(found.record()) + '\n'))
     return files
 
 
@@ -114,12 +111,3 @@ def _estimates(found: Mapping[str, Any]) -> tuple[list[str], Iterable[list[str]]
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f'| {" | ".join(heads)} |', '|---' * len(heads) + '|',
             *(f'| {" | ".join(row)} |' for row in rows)]
-
-
-def _finite(value: Any) -> Any:
-    """Return a record with null in the place of numbers that are not finite."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import Callable, Mapping, Optional
 
 from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.linearisation.equilibrium import static_equilibrium
 from flexdyn_ros.quasi_static.dynamics import QuasiStatic
 from flexdyn_ros.quasi_static.static_deflection import DeflectionNotFound
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.configuration import ConfigurationMap
-from flexdyn_ros.simulation.frequencies import natural_modes
+from flexdyn_ros.simulation.frequencies import natural_modes, state_matrix
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -89,15 +89,14 @@ def campbell_diagram(
         NotYetSupported: The robot has loops.
     """
     robot = dyn.robot
-    if joint not in robot.joint_names:
-        raise UnknownName('joint', joint, robot.joint_names)
+    require_known('joint', [joint], robot.joint_names)
     _require_modes(dyn)
     weightless = copy(dyn)
     weightless.set_gravity((0.0, 0.0, 0.0))
     static, first = QuasiStatic(weightless), robot.nq - robot.n_modes
     at = np.array(robot.neutral_configuration() if q is None else real_vector('q', q, robot.nq))
     rates = np.asarray(speeds, dtype=float)
-    m, modal = robot.n_modes, slice(robot.n_joints, None)
+    modal = slice(robot.n_joints, None)
     zero, found, growth = np.zeros(robot.nv), [], []
     for k, speed in enumerate(rates):
         rate = zero.copy()
@@ -109,9 +108,7 @@ def campbell_diagram(
         by_q, by_qd, mass = (
             each[modal, modal]
             for each in weightless.inverse_dynamics_derivatives(at, rate, zero))
-        system = np.eye(2 * m, k=m)
-        system[m:] = -np.linalg.solve(mass, np.hstack((by_q, by_qd)))
-        poles = np.linalg.eigvals(system)
+        poles = np.linalg.eigvals(state_matrix(mass, by_q, by_qd))
         # Of a pair one pole; two real poles count as one of frequency 0.
         found.append(np.sort(np.abs(poles.imag))[::2][:modes] / (2.0 * np.pi))
         growth.append(poles.real.max())
@@ -147,9 +144,7 @@ def pose_map(
         raise ArgumentError('positions', f'names {len(positions)} coordinates, expected 1 or 2')
     coordinates = ConfigurationMap(robot)
     names = coordinates.names[:robot.nq - robot.n_modes]
-    for name in positions:
-        if name not in names:
-            raise UnknownName('joint coordinate', name, names)
+    require_known('joint coordinate', positions, names)
     axes = tuple(np.atleast_1d(np.asarray(each, dtype=float)) for each in positions.values())
     places = [names.index(name) for name in positions]
     at = np.array(robot.neutral_configuration() if q is None else real_vector('q', q, robot.nq))

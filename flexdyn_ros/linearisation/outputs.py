@@ -23,9 +23,10 @@ from typing import Optional, Sequence
 
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.errors import ArgumentError, UnknownName
-from flexdyn_ros.linearisation.tangent import rate_derivative, skew, twist_derivative
+from flexdyn_ros.linearisation.tangent import rate_derivative, twist_derivative
 from flexdyn_ros.model.beam.body import beam_field
 from flexdyn_ros.model.configuration import ConfigurationSpace
+from flexdyn_ros.model.records.base import cross_matrices
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.robot_dynamics import Dynamics
@@ -187,7 +188,7 @@ def _accelerometer(
     jacobian, rotation = dyn.jacobian(q, frame), dyn.frame_pose(q, frame)[:3, :3]
     force = jacobian[:3] @ qdd + dyn.jacobian_rate_qd(q, qd, frame)[:3] - np.array(dyn._gravity)
     c = jacobian[:3] @ by_state
-    c[:, :nv] += twist_derivative(dyn, q, qdd, frame)[:3] + skew(force) @ jacobian[3:]
+    c[:, :nv] += twist_derivative(dyn, q, qdd, frame)[:3] + cross_matrices(force) @ jacobian[3:]
     if np.any(qd):
         moved = ConfigurationSpace(dyn.robot).moved
         c[:, :nv] += np.stack([

@@ -10,6 +10,7 @@ and Atchuthan, A micro Lie theory for state estimation in robotics, 2018, append
 from __future__ import annotations
 
 from flexdyn_ros.model.configuration import ConfigurationSpace
+from flexdyn_ros.model.records.base import cross_matrices
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
@@ -21,11 +22,11 @@ def tangent_rate(robot: Robot, rate: np.ndarray) -> np.ndarray:
     space = ConfigurationSpace(robot)
     for _, start in space.quaternions:
         angular = slice(start, start + 3)
-        matrix[angular, angular] = -skew(rate[angular])
+        matrix[angular, angular] = -cross_matrices(rate[angular])
     for _, start in space.floating:
         linear, angular = slice(start, start + 3), slice(start + 3, start + 6)
-        matrix[linear, linear] = -skew(rate[angular])
-        matrix[linear, angular] = -skew(rate[linear])
+        matrix[linear, linear] = -cross_matrices(rate[angular])
+        matrix[linear, angular] = -cross_matrices(rate[linear])
     return matrix
 
 
@@ -47,7 +48,7 @@ def twist_derivative(dyn: Dynamics, q: np.ndarray, v: np.ndarray, frame: str) ->
     jacobian = dyn.jacobian(q, frame)
     both = 2.0 * rate_derivative(dyn, q, v, frame)
     difference = jacobian @ tangent_rate(dyn.robot, v)
-    difference[3:] -= skew(jacobian[3:] @ v) @ jacobian[3:]
+    difference[3:] -= cross_matrices(jacobian[3:] @ v) @ jacobian[3:]
     return np.asarray(0.25 * both + 0.5 * difference)
 
 
@@ -57,8 +58,3 @@ def rate_derivative(dyn: Dynamics, q: np.ndarray, v: np.ndarray, frame: str) -> 
         0.5 * (dyn.jacobian_rate_qd(q, v + unit, frame)
                - dyn.jacobian_rate_qd(q, v - unit, frame))
         for unit in np.eye(dyn.robot.nv)], axis=1)
-
-
-def skew(v: np.ndarray) -> np.ndarray:
-    """Return the matrix of the cross product with v, (3, 3)."""
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Mapping, Optional, Sequence
 
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.identification.modes import identify_modes
 from flexdyn_ros.modal_testing.measured_modes import MeasuredMode, ModalTest, real_shape, Sensor
 import numpy as np
@@ -41,9 +41,7 @@ def recorded_test(
         ArgumentError: Times fall, or signals do not suit `identify_modes`.
     """
     named = [sensor.name for sensor in sensors]
-    for name in (*chosen, *inputs, *named):
-        if name not in signals:
-            raise UnknownName('signal', name, tuple(signals))
+    require_known('signal', (*chosen, *inputs, *named), signals)
     used = dict.fromkeys([*named, *(chosen or (
         name for name, values in signals.items() if name not in inputs and np.ptp(values) > 0.0))])
     t, table = _even(t, np.column_stack([signals[name] for name in (*used, *inputs)]))

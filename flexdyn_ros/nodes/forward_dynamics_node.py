@@ -9,7 +9,7 @@ import time
 import traceback
 from typing import Any, Optional
 
-from flexdyn_ros.errors import FlexdynError, UnknownName
+from flexdyn_ros.errors import FlexdynError, require_known
 from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
 from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
@@ -17,7 +17,6 @@ from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.nodes.simulator.pace import Lockstep, Pace, SimulationThread
-from flexdyn_ros.nodes.simulator.plot_topics import FUNCTIONS, PlotTopics
 from flexdyn_ros.nodes.simulator.simulation_topics import (
     EFFORTS,
     PD_REFERENCE,
@@ -25,6 +24,7 @@ from flexdyn_ros.nodes.simulator.simulation_topics import (
     SimulationOutput,
 )
 from flexdyn_ros.nodes.simulator.swing_motion import swing_gains, SwingReference
+from flexdyn_ros.nodes.torque.plot_topics import FUNCTIONS, PlotTopics
 from flexdyn_ros.nodes.torque.torque_terms import Motion
 import numpy as np
 from std_srvs.srv import SetBool, Trigger
@@ -94,9 +94,7 @@ class ForwardDynamicsNode(RobotNode):
                 f'motion has an eigenvalue of {self.simulator.fastest_rate:.4g} 1/s'
             )
         tips = tuple(p['tips']) or self.robot.tip_names
-        for tip in tips:
-            if tip not in self.robot.frame_names:
-                raise UnknownName('link', tip, self.robot.frame_names)
+        require_known('link', tips, self.robot.frame_names)
         self.output.set_robot(self.dyn, self.simulator, tips)
         if self.plots:
             self.dyn.compile(*FUNCTIONS)

@@ -24,10 +24,10 @@ from flexdyn_ros.nodes.common.subscription_thread import (
     TAKING,
 )
 from flexdyn_ros.nodes.common.topics import subscribe_measured_states
-from flexdyn_ros.nodes.simulator.plot_topics import PlotTopics
 from flexdyn_ros.nodes.torque.driven_joints import driven_joints, EffortLimits, parameter_problem
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.model_changes import CHANGEABLE, ModelChanges
+from flexdyn_ros.nodes.torque.plot_topics import PlotTopics
 from flexdyn_ros.nodes.torque.reference_input import REFERENCE_TOPIC
 from flexdyn_ros.nodes.torque.torque_cycle import TorqueCycle, TorqueOutput
 from flexdyn_ros.nodes.torque.torque_inputs import TorqueInputs

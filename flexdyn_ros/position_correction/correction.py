@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Callable, Optional, Sequence
 
 from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.position_correction.motor_motion import ElasticArm, Motors
 from flexdyn_ros.position_correction.reference_motion import (
     CorrectionRefused,
@@ -146,9 +146,7 @@ class _Correction:
         command: Optional[np.ndarray], choices: CorrectionChoices,
     ):
         robot = dyn.robot
-        for name in names:
-            if name not in robot.joint_names:
-                raise UnknownName('joint', name, robot.joint_names)
+        require_known('joint', names, robot.joint_names)
         if len(set(names)) != len(names):
             raise ArgumentError('names', f'{names} has a joint twice. Keep one')
         self._names, self._choices = names, choices

@@ -40,8 +40,7 @@ def declared_payload(robot: Robot, link: str) -> list[float]:
     for payload in robot.payloads:
         if payload.link == link:
             body = payload.inertia
-            (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.matrix
-            return [body.mass, *body.com, xx, yy, zz, xy, xz, yz]
+            return [body.mass, *body.com, *body.entries]
     return [0.0] * 10
 
 

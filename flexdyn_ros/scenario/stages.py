@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Sequence
 
+from flexdyn_ros.model.records.base import symmetric_matrix
 from flexdyn_ros.scenario.document import CheckedSection
 from flexdyn_ros.scenario.schema import AXES
 from flexdyn_ros.scenario.trajectories import rows_over_time
@@ -63,8 +64,7 @@ def payload_windows(
 
 def put_payload(dyn: Any, payload: CheckedSection) -> None:
     """Put a payload on its link."""
-    xx, yy, zz, xy, xz, yz = payload['inertia']
-    inertia = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+    inertia = symmetric_matrix(payload['inertia'])
     with payload.place.errors():
         dyn.set_payload(payload['link'], payload['mass'], payload['com'], inertia)
 

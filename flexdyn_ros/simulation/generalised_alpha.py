@@ -56,19 +56,9 @@ class GeneralisedAlpha(DividedSteps):
         self, t: float, h: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return the state after a step from t to t + h [s].
+        Return the state after a step, see `RungeKutta.step`.
 
         It starts anew where the torque jumps.
-
-        Args:
-            t: Time at the start [s].
-            h: Length of the step [s].
-            q: Configuration at the start, (nq,).
-            qd: Velocity there, (nv,).
-            tau: Generalised forces there, (nv,).
-
-        Raises:
-            Diverged: The motion has grown beyond the computable range.
         """
         if not self._rate.size or _largest(tau - self._tau) > _SAME * _largest(tau):
             self._rate = self._mean = self._rates(t, q, qd, tau)

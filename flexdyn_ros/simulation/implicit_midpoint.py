@@ -123,20 +123,10 @@ class ImplicitMidpoint(DividedSteps):
         self, t: float, h: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return the state after a step from t to t + h [s].
+        Return the state after a step, see `RungeKutta.step`.
 
         Where the iterations do not converge, the step is divided. Between friction events it is
         an explicit one where `slides` is set.
-
-        Args:
-            t: Time at the start [s].
-            h: Length of the step [s].
-            q: Configuration at the start, (nq,).
-            qd: Velocity there, (nv,).
-            tau: Generalised forces there, (nv,).
-
-        Raises:
-            Diverged: The motion has grown beyond the range of numbers.
         """
         self.prepare(q, h)
         if self.slides[0]:

@@ -176,11 +176,7 @@ def simulate(
     chosen = choose(dyn, q, dt, method, force, stops, driven, rho_infinity)
     tolerances = _tolerances(chosen.tableau, rtol, atol, max_step, events)
     if dyn.robot.nv > MOST_FOR_VALUES:
-        implicit = chosen.tableau is IMPLICIT
-        evaluated = [*RECORDED, *(BY_IMPLICIT if implicit or equations.on_base else EVALUATED)]
-        evaluated += ['inverse_dynamics'] * equations.on_base
-        evaluated += ['loop_jacobian'] * (implicit and equations.loops is not None)
-        dyn.compile(*evaluated)
+        _compile_ahead(equations, chosen.tableau is IMPLICIT)
     accepted = math.inf
     if energy_tolerance is not None:
         accepted = positive_number(energy_tolerance, 'energy_tolerance', '-')
@@ -202,6 +198,14 @@ def simulate(
     if found is not None:
         warnings.warn(str(found), EnergyNotKept, stacklevel=2)
     return motion
+
+
+def _compile_ahead(equations: EquationsOfMotion, implicit: bool) -> None:
+    """Compile the functions that steps and samples evaluate."""
+    evaluated = [*RECORDED, *(BY_IMPLICIT if implicit or equations.on_base else EVALUATED)]
+    evaluated += ['inverse_dynamics'] * equations.on_base
+    evaluated += ['loop_jacobian'] * (implicit and equations.loops is not None)
+    equations.dyn.compile(*evaluated)
 
 
 def _tolerances(

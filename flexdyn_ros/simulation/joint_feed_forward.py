@@ -8,7 +8,6 @@ from typing import Any, Callable
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 
-FEED_FORWARDS = ('rigid', 'quasi_static', 'flexible')
 JointMotionFunction = Callable[[float], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
@@ -68,13 +67,13 @@ def torques_along(
     dyn: Any, motion: JointMotionFunction, t: np.ndarray, model: str, modes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the torques of one of FEED_FORWARDS, (T, nv), and the modes at the end.
+    Return the torques along a motion, (T, nv), and the modes at the end.
 
     Args:
         dyn: The dynamics, without loops and quaternions.
         motion: See `vibrating_torques`.
         t: Ascending times, (T,) [s].
-        model: One of FEED_FORWARDS.
+        model: "rigid", "quasi_static" or "flexible".
         modes: Deflections and their rates at the first time, (2 n_modes,); for "flexible".
     """
     if model == 'flexible' and dyn.robot.n_modes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.figures import COLOURS, column, legend, line
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.record import Trajectory
@@ -138,9 +138,7 @@ def plot_spectrum(
         raise ArgumentError('trajectory', 'has fewer than 8 samples. Simulate longer')
     known = dict(zip(trajectory.names, zip(trajectory.q.T, trajectory.units)))
     known.update(zip(trajectory.tip_names, zip(trajectory.tips.T, trajectory.tip_units)))
-    for name in signals:
-        if name not in known:
-            raise UnknownName('signal', name, known)
+    require_known('signal', signals, known)
     chosen = tuple(signals) or trajectory.tip_names or trajectory.names
     units = tuple(dict.fromkeys(known[name][1] for name in chosen))
     figure, panels = column(len(units), 3.0)

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.output_files import new_file
 from flexdyn_ros.simulation.tip_deflections import Names
@@ -105,8 +105,7 @@ class Trajectory:
         Raises:
             UnknownName: The robot has no coordinate of this name.
         """
-        if name not in self.names:
-            raise UnknownName('coordinate', name, self.names)
+        require_known('coordinate', [name], self.names)
         return self.q[:, self.names.index(name)]
 
     def between(self, start: Optional[float] = None, end: Optional[float] = None) -> Trajectory:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence, Union
 
 from flexdyn_ros.arguments import real_matrix
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 import numpy as np
@@ -228,7 +228,8 @@ class TrackingTorque(TorqueLaw):
         super().__init__(robot.nv)
         times = checked_times(t, 't')
         names = tuple(robot.joint_names if joints is None else joints)
-        self.of_v = np.array([_index(robot, name) for name in names], dtype=int)
+        require_known('coordinate', names, robot.coordinate_names)
+        self.of_v = np.array([robot.coordinate_names.index(name) for name in names], dtype=int)
         self.of_q = _positions(robot, self.of_v)
         shape = (len(times), len(names))
         rates = None if qd is None else real_matrix('qd', qd, shape)
@@ -273,12 +274,6 @@ def _through(
             'interpolation', f'is {interpolation!r}, expected one of {INTERPOLATIONS}'
         )
     return PiecewisePolynomial.through(t, values, slopes, interpolation)
-
-
-def _index(robot: Robot, name: str) -> int:
-    if name not in robot.coordinate_names:
-        raise UnknownName('coordinate', name, robot.coordinate_names)
-    return robot.coordinate_names.index(name)
 
 
 def _positions(robot: Robot, of_v: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Sequence
 
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -45,11 +45,8 @@ class Outputs:
             UnknownName: The robot has no such frame, or no component or joint of a name.
             ArgumentError: A name comes twice.
         """
-        if frame not in robot.frame_names:
-            raise UnknownName('frame', frame, robot.frame_names)
-        for name in names:
-            if name not in COMPONENTS and name not in robot.joint_names:
-                raise UnknownName('output', name, (*COMPONENTS, *robot.joint_names))
+        require_known('frame', [frame], robot.frame_names)
+        require_known('output', names, (*COMPONENTS, *robot.joint_names))
         if len(set(names)) != len(names):
             raise ArgumentError('outputs', f'{tuple(names)} has a name twice. Keep one')
         pose = [name for name in names if name in COMPONENTS]

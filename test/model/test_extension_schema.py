@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs' / 'urdf_extension.md'
-page = runpy.run_path(str(ROOT / 'scripts' / 'extension_page.py'))['page']
+page = runpy.run_path(str(ROOT / 'scripts' / 'schema_pages.py'))['extension_page']
 WORDS = {'text', 'link', 'joint', 'joints', 'modes', 'choice', 'boolean', 'motion_directions',
          'rotation_axes'}
 
@@ -28,7 +28,7 @@ ATTRIBUTES = {f'{path}@{a.name}': a for path, e in ELEMENTS.items() for a in e.a
 
 
 def test_page_is_current():
-    assert PAGE.read_text() == page(), 'run scripts/env.sh python scripts/extension_page.py'
+    assert PAGE.read_text() == page(), 'run scripts/env.sh python scripts/schema_pages.py'
 
 
 def test_the_example_of_the_page_loads():

@@ -15,7 +15,7 @@ MODES = (0.02, -0.003)
 
 def published(wrenches, listeners=1):
     """Return the dynamics, the state and messages by topic of a simulated arm."""
-    from flexdyn_ros.nodes.simulator.plot_topics import PlotTopics
+    from flexdyn_ros.nodes.torque.plot_topics import PlotTopics
 
     found = {}
 

@@ -165,9 +165,9 @@ def test_two_payloads_on_one_link(file):
 
 
 def test_the_page_is_that_of_the_schema():
-    page = runpy.run_path(str(ROOT / 'scripts' / 'scenario_page.py'))['page']
+    page = runpy.run_path(str(ROOT / 'scripts' / 'schema_pages.py'))['scenario_page']
     text = (ROOT / 'docs' / 'scenarios.md').read_text()
-    assert text == page(), 'run scripts/env.sh python scripts/scenario_page.py > docs/scenarios.md'
+    assert text == page(), 'run scripts/env.sh python scripts/schema_pages.py'
 
 
 @pytest.mark.parametrize(

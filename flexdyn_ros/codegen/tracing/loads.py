@@ -24,14 +24,14 @@ from flexdyn_ros.codegen.tracing.parameters import (
     Parameter,
     parameter_hint,
     parameter_names,
-    symmetric_matrix,
     with_scalars,
 )
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import add_matrices, outer, scale, scale_matrix, subtract
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, require_known
+from flexdyn_ros.model.records.base import symmetric_matrix
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Expression, Graph
@@ -120,9 +120,7 @@ def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
             loads = replace(loads, payloads=(*loads.payloads, link), plain_payload=plain)
         elif kind == 'wrench' and separator:
             name, turned, axes = name.partition('@')
-            for frame in (name, axes) if turned else (name,):
-                if frame not in robot.frame_names:
-                    raise UnknownName('frame', frame, robot.frame_names)
+            require_known('frame', (name, axes) if turned else (name,), robot.frame_names)
             loads = replace(loads, wrenches=(*loads.wrenches, name))
             if turned:
                 loads = replace(loads, axes={**loads.axes, name: axes})

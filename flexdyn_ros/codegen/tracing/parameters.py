@@ -28,6 +28,7 @@ from flexdyn_ros.dynamics.joint_terms import DRIVEN
 from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.errors import ArgumentError, did_you_mean
+from flexdyn_ros.model.records.base import symmetric_matrix
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import Joint, JointDynamics
 from flexdyn_ros.model.records.link import Link
@@ -166,12 +167,6 @@ def _symbolic_diagonal(
 def _value(symbols: Mapping, owner: str, kind: str, value: Any) -> Any:
     symbol = symbols.get((owner, kind))
     return symbol[0] if symbol else value
-
-
-def symmetric_matrix(values: Sequence) -> tuple:
-    """Return a symmetric matrix from its entries xx, yy, zz, xy, xz, yz."""
-    xx, yy, zz, xy, xz, yz = values
-    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.body import beam_node
 from flexdyn_ros.model.beam.inertia import composite_moments, link_moments
 from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS
+from flexdyn_ros.model.records.base import cross_matrices
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import Inertia, MassMoments
 from flexdyn_ros.model.records.joint import Joint, MotionAxis, Pose
@@ -192,15 +193,13 @@ def _rotors(joint: Joint) -> list[float]:
 
 def spatial_inertia(moments: MassMoments) -> np.ndarray:
     """Return the inertia (6, 6) of a rigid body about its frame's origin."""
-    x, y, z = moments.first
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    cross = cross_matrices(moments.first)
     return np.block([[moments.mass * np.eye(3), -cross], [cross, moments.inertia]])
 
 
 def twist_transform(pose: Pose) -> np.ndarray:
     """Return the matrix (6, 6) from a parent's twist to that of a frame placed in it."""
-    rotation, (x, y, z) = np.array(pose.rotation).T, pose.position
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    rotation, cross = np.array(pose.rotation).T, cross_matrices(pose.position)
     return np.block([[rotation, -rotation @ cross], [np.zeros((3, 3)), rotation]])
 
 

@@ -31,7 +31,7 @@ from flexdyn_ros.model.extension.modal_reader import (
     read_mode_springs,
 )
 from flexdyn_ros.model.extension.sensor_reader import read_sensors
-from flexdyn_ros.model.records.base import symmetric_matrix3
+from flexdyn_ros.model.records.base import symmetric_matrix, symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import failed_tests, Inertia, principal_moments
 from flexdyn_ros.model.records.joint import Joint
@@ -110,9 +110,7 @@ def _bent_link(
             'Write exactly one of <beam>, <modal> and <segments>, or several <beam> in a row',
         )
     if item.value('inertial') == 'hub' and link.inertia is None:
-        raise item.place.error(
-            'inertial="hub" has no effect, since the link has no <inertial>', 'Take it out'
-        )
+        raise item.without_effect('inertial', ', since the link has no <inertial>', 'Take it out')
     if kinds == ['modal']:
         bent = _modal_link(item, described[0], link, robot, notes)
         return replace(bent, mode_springs=read_mode_springs(item, [bent])[0]), [], []
@@ -226,10 +224,8 @@ def _check_options(item: Item, beam: Beam) -> None:
         ('rotation', 'exact'), ('geometric_stiffening', 'false'), ('deflection', 'exact')
     ):
         if not beam.families and item.texts.get(name, inactive) != inactive:
-            raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect, since the beam has no modes',
-                'Remove it, or add modes',
-            )
+            raise item.without_effect(
+                name, ', since the beam has no modes', 'Remove it, or add modes')
     _check_reduction(item)
 
 
@@ -251,10 +247,8 @@ def _check_reduction(item: Item) -> None:
 
 def _payload(item: Item, robot: Robot) -> Payload:
     link = link_name(item, item.value('link'), robot)
-    xx, yy, zz, xy, xz, yz = (
-        item.value(name) for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
-    )
-    matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    matrix = np.array(symmetric_matrix(
+        [item.value(name) for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')]))
     moments = principal_moments(item.value('mass'), matrix)
     if 'positive' in failed_tests(item.value('mass'), moments):
         raise item.place.error(

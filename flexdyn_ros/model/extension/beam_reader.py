@@ -111,26 +111,20 @@ def _check_effects(item: Item, families: tuple[ModeFamily, ...]) -> None:
     """Refuse attributes that act on modes, or between stations, where there are none."""
     for name in ('loaded', 'loss_factor', 'rayleigh_mass', 'rayleigh_stiffness'):
         if item.is_set(name) and not families:
-            raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect, since the beam has no modes',
-                'Remove it, or add modes',
-            )
+            raise item.without_effect(
+                name, ', since the beam has no modes', 'Remove it, or add modes')
     if item.is_set('distribution'):
         _check_fit(item)
     if item.is_set('interpolation') and item.child('station') is None:
-        raise item.place.error(
-            f'interpolation="{item.texts["interpolation"]}" has no effect without stations',
-            'Write <station> elements, or remove it',
-        )
+        raise item.without_effect(
+            'interpolation', ' without stations', 'Write <station> elements, or remove it')
 
 
 def _check_fit(item: Item) -> None:
     """Refuse to fit a distribution that is given."""
     if has_own_mass(item):
-        raise item.place.error(
-            'distribution="fit" has no effect, as the beam has a mass of its own',
-            'Take one of them out',
-        )
+        raise item.without_effect(
+            'distribution', ', as the beam has a mass of its own', 'Take one of them out')
     if item.child('station') is not None:
         raise item.place.error(
             'distribution="fit" contradicts the stations, along which mass is distributed like '

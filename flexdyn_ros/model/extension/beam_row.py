@@ -56,15 +56,13 @@ def _check_in_row(item: Item, described: Sequence[Item]) -> None:
             'Write mass="..." [kg], density or linear_density in all of them, or in none',
         )
     if item.is_set('distribution'):
-        raise item.place.error(
-            'distribution="fit" has no effect on a row of beams, whose density is one',
-            'Take it out, or describe the link by one <beam>',
-        )
+        raise item.without_effect(
+            'distribution', ' on a row of beams, whose density is one',
+            'Take it out, or describe the link by one <beam>')
     if item.is_set('remainder') and item is not described[-1]:
-        raise item.place.error(
-            f'remainder="{item.texts["remainder"]}" has no effect inside a row of beams',
-            'Write it in the last one, at whose tip the remainder can be',
-        )
+        raise item.without_effect(
+            'remainder', ' inside a row of beams',
+            'Write it in the last one, at whose tip the remainder can be')
 
 
 def piece_of(link: Link, start: np.ndarray, number: int, alone: bool) -> Link:
@@ -117,12 +115,9 @@ def placed_remainder(
 ) -> tuple[Optional[Inertia], Optional[Inertia]]:
     """Return the rigid bodies at root and tip that the rest of <inertial> becomes."""
     if rest is None or hub_only or not beam.families:
-        raise item.place.error(
-            f'remainder="{item.texts["remainder"]}" has no effect: the beam '
-            + ('leaves nothing of <inertial>' if beam.families and not hub_only else
-               'has no modes' if not beam.families else 'does not share <inertial>'),
-            'Take it out',
-        )
+        why = 'does not share <inertial>' if hub_only else 'leaves nothing of <inertial>'
+        why = why if beam.families else 'has no modes'
+        raise item.without_effect('remainder', f': the beam {why}', 'Take it out')
     if item.value('remainder') == 'both':
         return rest.times(0.5), rest.times(0.5)
     return (None, rest) if item.value('remainder') == 'tip' else (rest, None)

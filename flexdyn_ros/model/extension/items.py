@@ -63,6 +63,10 @@ class Item:
             return name in self.values
         return bool(self.values[name] != attribute.read(attribute.default))
 
+    def without_effect(self, name: str, why: str, advice: str) -> ModelError:
+        """Return the error of an attribute without an effect; `why` ends its sentence."""
+        return self.place.error(f'{name}="{self.texts[name]}" has no effect{why}', advice)
+
     def child(self, name: str) -> Optional[Item]:
         """Return the one child of that name, or None."""
         return next(self.all(name), None)

@@ -8,6 +8,7 @@ from itertools import pairwise
 import math
 from typing import Callable, Optional, Union
 
+from flexdyn_ros.model.records.robot import DIRECTIONS
 from flexdyn_ros.model.urdf.values import (
     non_negative,
     number,
@@ -17,7 +18,6 @@ from flexdyn_ros.model.urdf.values import (
     words_of,
 )
 
-MOTION_DIRECTIONS = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')
 # Unit of what has none.
 PURE = '-'
 # Unit of names, words and addresses.
@@ -128,7 +128,7 @@ def node_number(text: str) -> int:
 
 def motion_directions(text: str) -> tuple[str, ...]:
     """Read a subset of rx ry rz tx ty tz, in that order."""
-    return _ordered_subset(text, MOTION_DIRECTIONS)
+    return _ordered_subset(text, DIRECTIONS)
 
 
 def rotation_axes(text: str) -> tuple[str, ...]:

@@ -81,10 +81,7 @@ def _check_effects(item: Item, family: ModeFamily) -> None:
         names += ['boundary', 'basis']
     for name in names:
         if item.schema.attribute(name) and item.is_set(name):
-            raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect with modes="0"',
-                'Remove it, or add modes',
-            )
+            raise item.without_effect(name, ' with modes="0"', 'Remove it, or add modes')
 
 
 def _check_polynomial(item: Item, family: ModeFamily) -> None:
@@ -94,11 +91,9 @@ def _check_polynomial(item: Item, family: ModeFamily) -> None:
             'Use basis="eigen", or remove shear_correction',
         )
     if family.boundary.startswith('pinned'):
-        raise item.place.error(
-            f'boundary="{family.boundary}" has no effect on polynomials: the slope of a pinned '
-            'root is subtracted',
-            'Use boundary="clamped-free", which has the same polynomials',
-        )
+        raise item.without_effect(
+            'boundary', ' on polynomials: the slope of a pinned root is subtracted',
+            'Use boundary="clamped-free", which has the same polynomials')
 
 
 @dataclass(frozen=True)
@@ -188,10 +183,8 @@ def check_sections(item: Item, families: tuple[ModeFamily, ...], sections: BeamS
     along = [(at.iy, at.iz, at.iyz) for at in sections.stations] or [uniform]
     check_product(item, 'iyz' in sections.given, bends, along)
     if item.is_set('shear_centre') and 'torsion' not in kinds:
-        raise item.place.error(
-            f'shear_centre="{item.texts["shear_centre"]}" has no effect without torsion modes',
-            'Write <torsion modes="1"/>, or take it out',
-        )
+        raise item.without_effect(
+            'shear_centre', ' without torsion modes', 'Write <torsion modes="1"/>, or take it out')
 
 
 def check_product(

@@ -33,9 +33,7 @@ def _sensor(item: Item, robot: Robot) -> MountedSensor:
     allowed = needed | {'at'} if measures == 'strain' else needed
     for name in (_AXIS, _DISTANCE, 'at'):
         if item.written(name) and name not in allowed:
-            raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect on measures="{measures}"',
-                'Take it out')
+            raise item.without_effect(name, f' on measures="{measures}"', 'Take it out')
         if name in needed and not item.written(name):
             raise item.place.error(
                 f'The attribute {name} is missing for measures="{measures}"',

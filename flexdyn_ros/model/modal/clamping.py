@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, Mapping
 
 from flexdyn_ros.model.modal.matrices import RIGID, symmetric_part
+from flexdyn_ros.model.records.base import axial_vectors, cross_matrices
 from flexdyn_ros.model.records.modal import ModalArrays
 import numpy as np
 
@@ -30,9 +31,7 @@ def clamped_at(arrays: ModalArrays, node: int) -> ModalArrays:
         ValueError: Relative to the node a mode does not move; the text continues `file="path"`.
     """
     a, b = arrays.translation[:, node], arrays.rotation[:, node]
-    skew = np.zeros((len(b), 3, 3))
-    for axis, (first, second) in enumerate(((1, 2), (2, 0), (0, 1))):
-        skew[:, second, first], skew[:, first, second] = b[:, axis], -b[:, axis]
+    skew = cross_matrices(b)
     mass, moment, second_moment = arrays.mass, arrays.first_moment, arrays.second_moment
     linear, coupled = arrays.modal_first_moment, arrays.modal_second_moment
     # A rigid motion a + b x r of the body: int r (a + b x r)^T dm, and its displacement products.
@@ -41,7 +40,7 @@ def clamped_at(arrays: ModalArrays, node: int) -> ModalArrays:
     mixed = np.einsum('ka,lb->klab', linear, a) + np.einsum('kca,lbc->klab', coupled, skew)
     both = np.einsum('ka,lb->klab', a, moved) + np.einsum('kac,lcb->klab', skew, rigid)
     inertia = np.trace(second_moment) * np.eye(3) - second_moment
-    angular = _axial(coupled) + arrays.rotary_coupling
+    angular = axial_vectors(coupled) + arrays.rotary_coupling
     momentum = a @ linear.T + b @ angular.T
     turned = np.cross(moment, a) + b @ inertia
     own = a @ moved.T + b @ turned.T
@@ -59,7 +58,7 @@ def clamped_at(arrays: ModalArrays, node: int) -> ModalArrays:
         modal_first_moment=linear - moved,
         modal_second_moment=second,
         modal_product=arrays.modal_product - mixed - mixed.transpose(1, 0, 3, 2) + both,
-        rotary_coupling=angular - turned - _axial(second),
+        rotary_coupling=angular - turned - axial_vectors(second),
         modal_mass=modal_mass,
         stiffening=None,
     )
@@ -102,10 +101,3 @@ def without_rigid_modes(
                 kept[name] = kept[name].compress(~rigid, axis=axis)
     found = ' '.join(str(int(number)) for number in numbers[rigid])
     return kept, (f'its modes {found} are rigid motions and are left out',)
-
-
-def _axial(each: np.ndarray) -> np.ndarray:
-    """Return int r x phi dm of int r phi^T dm, shape (m, 3)."""
-    return np.stack([
-        each[:, b, c] - each[:, c, b] for b, c in ((1, 2), (2, 0), (0, 1))
-    ], axis=-1)

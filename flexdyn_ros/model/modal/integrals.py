@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from flexdyn_ros.model.modal.matrices import ROUNDING, symmetric_part
+from flexdyn_ros.model.records.base import axial_vectors, cross_matrices
 import numpy as np
 
 # Shape of each array: n nodes, m modes.
@@ -88,17 +89,12 @@ def doubtful_integrals(
             raise ValueError('holds modal_product with [k, l] other than the transpose of [l, k]')
     first, second = found['first_moment'], found['second_moment']
     np.outer(first / found['mass'], first)  # raises where the inertia about the centre overflows
-    coupling = [
-        np.array([m[1, 2] - m[2, 1], m[2, 0] - m[0, 2], m[0, 1] - m[1, 0]]) + rotary
-        for m, rotary in zip(found['modal_second_moment'], found['rotary_coupling'])
-    ]
-    x, y, z = first
-    lever = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
-    modal = np.array(found['modal_first_moment'])
+    coupling = axial_vectors(found['modal_second_moment']) + found['rotary_coupling']
+    lever, modal = cross_matrices(first).T, np.array(found['modal_first_moment'])
     whole = np.block([
         [found['mass'] * np.eye(3), lever, modal.T],
-        [lever.T, np.trace(second) * np.eye(3) - second, np.array(coupling).T],
-        [modal, np.array(coupling), symmetric_part(given['modal_mass'])],
+        [lever.T, np.trace(second) * np.eye(3) - second, coupling.T],
+        [modal, coupling, symmetric_part(given['modal_mass'])],
     ])
     size = np.diag(whole).copy()
     size[3:6] = np.maximum(size[3:6], 1e-6 * size[3:6].max())  # a line has no moment about itself

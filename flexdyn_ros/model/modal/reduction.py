@@ -21,6 +21,7 @@ from typing import Any, Optional, Sequence
 from flexdyn_ros.model.modal.line_stiffening import line_of, line_stiffening
 from flexdyn_ros.model.modal.preloads import Preload, preload_stiffening
 from flexdyn_ros.model.modal.sid_blocks import LARGEST_NUMBER
+from flexdyn_ros.model.records.base import axial_vectors, cross_matrices
 import numpy as np
 
 # Directions of a row: x y z, then rotations; of a superelement's own coordinates.
@@ -272,9 +273,6 @@ def _integrals(model: FiniteElements, mass: Any, shapes: np.ndarray) -> dict[str
             both = 0.5 * (between[a] + between[b])
             product[:, :, a, b] = moves[:, :, a] @ (both @ moves[:, :, b].T)
     coupling = rigid.T @ carried
-    rotary = coupling[3:].T - np.stack([
-        second[:, 1, 2] - second[:, 2, 1], second[:, 2, 0] - second[:, 0, 2],
-        second[:, 0, 1] - second[:, 1, 0]], axis=1)
     inertia = whole[3:, 3:]
     return {
         'mass': np.array(total),
@@ -282,7 +280,7 @@ def _integrals(model: FiniteElements, mass: Any, shapes: np.ndarray) -> dict[str
         'second_moment': 0.5 * np.trace(inertia) * np.eye(3) - inertia,
         'modal_first_moment': coupling[:3].T, 'modal_second_moment': second,
         'modal_product': 0.5 * (product + product.transpose(1, 0, 3, 2)),
-        'rotary_coupling': rotary,
+        'rotary_coupling': coupling[3:].T - axial_vectors(second),
         'notes': () if np.all(model.directions < GENERALISED) else (
             'terms of second order in the modes of the superelement are those of its nodes alone',
         ),
@@ -315,10 +313,7 @@ def derived_rotations(positions: np.ndarray, translation: np.ndarray) -> np.ndar
     count = min(_NEIGHBOURS, len(positions))
     _, near = cKDTree(positions).query(positions, count)
     near = np.asarray(near).reshape(len(positions), count)
-    arms = positions[near] - positions[:, None]
-    matrix = np.zeros((len(positions), count, 3, 3))
-    for a, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):
-        matrix[..., c, a], matrix[..., b, a] = arms[..., b], -arms[..., c]
+    matrix = cross_matrices(positions[near] - positions[:, None]).swapaxes(-1, -2)
     moves = (translation[:, near] - translation[:, :, None]).reshape(*translation.shape[:2], -1)
     inverse = np.linalg.pinv(matrix.reshape(len(positions), 3 * count, 3), rcond=1e-6)
     return np.einsum('nac,knc->kna', inverse, moves)

@@ -25,13 +25,20 @@ from pathlib import Path
 import re
 from typing import Any, Optional
 
-from flexdyn_ros.model.modal.sid_blocks import Block, decimal, NUMBER, read_blocks, whole_number
+from flexdyn_ros.model.modal.sid_blocks import (
+    Block,
+    decimal,
+    NUMBER,
+    read_blocks,
+    trace_parts,
+    whole_number,
+)
+from flexdyn_ros.model.records.base import axial_vectors, symmetric_matrix
 import numpy as np
 
 # Modes of a file: products of all pairs are kept.
 MOST_MODES = 500
 _KNOWN = {'mdCM', 'J', 'Ct', 'Cr', 'Me', 'Gr', 'Ge', 'Oe', 'ksigma', 'Ke', 'De'}
-_PACKED = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _CENTRIFUGAL = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
 
 
@@ -127,11 +134,9 @@ class _Modes:
             given['damping'] = first('De', m, m)[0]
         # Gr_k = 2 (tr W_k - W_k^T), so that tr Gr_k = 4 tr W_k.
         each = gyroscopic[0].reshape(3, m, 3).transpose(1, 0, 2)
-        second = _trace_part(each, 0.25) - 0.5 * each.transpose(0, 2, 1)
+        second = 0.25 * trace_parts(each) - 0.5 * each.transpose(0, 2, 1)
         given['modal_second_moment'] = second
-        given['rotary_coupling'] = rotary[0] - np.stack([
-            second[:, 1, 2] - second[:, 2, 1], second[:, 2, 0] - second[:, 0, 2],
-            second[:, 0, 1] - second[:, 1, 0]], axis=1)
+        given['rotary_coupling'] = rotary[0] - axial_vectors(second)
         given['notes'] = self._notes(given, centrifugal[0])
         whole = self._product(None, centrifugal[1], rotary[1])
         plain = self._product(gyroscopic[1], None, None) if _nonzero(gyroscopic[1]) else None
@@ -182,10 +187,7 @@ class _Modes:
         """Return tr(J)/2 - J, (3, 3)."""
         block = self._modal.only('J')
         if whole_number(block, 'nrow') == 6:
-            packed = self._taylor(block, 6, 1)[0][:, 0]
-            inertia = np.zeros((3, 3))
-            for value, (a, b) in zip(packed, _PACKED):
-                inertia[a, b] = inertia[b, a] = value
+            inertia = np.array(symmetric_matrix(self._taylor(block, 6, 1)[0][:, 0]))
         else:
             inertia = self._taylor(block, 3, 3)[0]
         return 0.5 * np.trace(inertia) * np.eye(3) - 0.5 * (inertia + inertia.T)
@@ -200,7 +202,7 @@ class _Modes:
         m = self._m
         if gyroscopic is not None:
             each = gyroscopic.reshape(3, m, m, 3).transpose(2, 1, 0, 3)
-            product = _trace_part(each, 0.25) - 0.5 * each
+            product = 0.25 * trace_parts(each) - 0.5 * each
         else:
             product = np.zeros((m, m, 3, 3))
             if centrifugal is not None:
@@ -260,11 +262,6 @@ class _Modes:
             if structure == 2 and (power, *(i + 1 for i in mirrored)) not in block.entries:
                 array[mirrored] = value
         return constant, linear
-
-
-def _trace_part(each: np.ndarray, factor: float) -> np.ndarray:
-    """Return factor times the traces of matrices (..., 3, 3), on the diagonals."""
-    return factor * np.trace(each, axis1=-2, axis2=-1)[..., None, None] * np.eye(3)
 
 
 def _nonzero(array: Optional[np.ndarray]) -> bool:

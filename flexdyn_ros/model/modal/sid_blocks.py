@@ -8,6 +8,8 @@ from pathlib import Path
 import re
 from typing import Iterable, Optional
 
+import numpy as np
+
 # Bytes of a file; its numbers take up to ten times as much memory while it is read.
 LARGEST = 2**26
 # Magnitude beyond which a number is no quantity in SI units: products of three stay finite.
@@ -102,6 +104,11 @@ def _open(block: Block, stack: list[Block]) -> None:
     stack.append(block)
     if len(stack) > 8:
         raise ValueError('blocks are nested too deep')
+
+
+def trace_parts(each: np.ndarray) -> np.ndarray:
+    """Return the traces of matrices (..., 3, 3), on the diagonals."""
+    return np.trace(each, axis1=-2, axis2=-1)[..., None, None] * np.eye(3)
 
 
 def whole_number(block: Block, key: str, default: Optional[int] = None) -> int:

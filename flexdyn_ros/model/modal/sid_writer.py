@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Iterator, Optional
 
+from flexdyn_ros.model.modal.sid_blocks import trace_parts
+from flexdyn_ros.model.records.base import axial_vectors, cross_matrices
 from flexdyn_ros.model.records.modal import ModalArrays
 import numpy as np
 
@@ -29,9 +31,7 @@ def sid_text(arrays: ModalArrays) -> str:
 
 def _node(arrays: ModalArrays, k: int) -> list[str]:
     phi, psi = arrays.translation[:, k].T, arrays.rotation[:, k].T
-    turn = np.zeros((3, len(phi.T), 3))
-    for a, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):
-        turn[c, :, b], turn[b, :, c] = psi[a], -psi[a]
+    turn = cross_matrices(psi.T).transpose(1, 0, 2)
     number = arrays.node_ids[k]
     stiffening, drawn = arrays.stiffening, None
     if stiffening is not None:
@@ -48,10 +48,10 @@ def _blocks(arrays: ModalArrays) -> dict[str, tuple[np.ndarray, Optional[np.ndar
     """Return coefficients of order 0 and 1, (rows, columns) and (rows, m, columns), by name."""
     m = len(arrays.modal_mass)
     second, product = arrays.modal_second_moment, arrays.modal_product
-    gyroscopic = 2.0 * (_traced(second) - second.transpose(0, 2, 1))
-    of_pairs = 2.0 * (_traced(product) - product)
+    gyroscopic = 2.0 * (trace_parts(second) - second.transpose(0, 2, 1))
+    of_pairs = 2.0 * (trace_parts(product) - product)
     # int phi_l x phi_k dm, (k, l, 3).
-    across = _axial(product.transpose(0, 1, 3, 2))
+    across = axial_vectors(product.transpose(0, 1, 3, 2))
     stiff_t: Optional[np.ndarray] = None
     stiff_w = np.zeros(6)
     if arrays.stiffening is not None:
@@ -63,7 +63,7 @@ def _blocks(arrays: ModalArrays) -> dict[str, tuple[np.ndarray, Optional[np.ndar
         'mdCM': (arrays.first_moment[:, None], arrays.modal_first_moment.T[:, :, None]),
         'J': (inertia, (0.5 * (gyroscopic + gyroscopic.transpose(0, 2, 1))).transpose(1, 0, 2)),
         'Ct': (arrays.modal_first_moment, stiff_t),
-        'Cr': (_axial(second) + arrays.rotary_coupling, across),
+        'Cr': (axial_vectors(second) + arrays.rotary_coupling, across),
         'Me': (arrays.modal_mass, None),
         'Gr': (gyroscopic.transpose(1, 0, 2).reshape(3, 3 * m),
                of_pairs.transpose(2, 1, 0, 3).reshape(3, m, 3 * m)),
@@ -73,16 +73,6 @@ def _blocks(arrays: ModalArrays) -> dict[str, tuple[np.ndarray, Optional[np.ndar
         'Ke': (arrays.stiffness, None),
         'De': (arrays.damping, None),
     }
-
-
-def _traced(each: np.ndarray) -> np.ndarray:
-    return np.trace(each, axis1=-2, axis2=-1)[..., None, None] * np.eye(3)
-
-
-def _axial(each: np.ndarray) -> np.ndarray:
-    """Return int a x b dm of int a b^T dm, shape (..., 3)."""
-    pairs = ((1, 2), (2, 0), (0, 1))
-    return np.stack([each[..., b, c] - each[..., c, b] for b, c in pairs], axis=-1)
 
 
 def _centrifugal(each: np.ndarray) -> np.ndarray:

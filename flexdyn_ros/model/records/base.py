@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from dataclasses import fields
 import math
+from typing import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -19,6 +21,27 @@ def symmetric_matrix3(array: np.ndarray) -> Matrix3:
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (array + 0.0).tolist()  # + 0.0 turns -0.0 to 0.0
     xy, xz, yz = 0.5 * (xy + yx), 0.5 * (xz + zx), 0.5 * (yz + zy)
     return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def symmetric_matrix(values: Iterable) -> tuple:
+    """Return a symmetric matrix from its entries xx, yy, zz, xy, xz, yz."""
+    xx, yy, zz, xy, xz, yz = values
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def cross_matrices(vectors: ArrayLike) -> np.ndarray:
+    """Return the matrices of the cross products with vectors (..., 3), (..., 3, 3)."""
+    rows = np.asarray(vectors)
+    found = np.zeros((*rows.shape, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        found[..., j, k], found[..., k, j] = -rows[..., i], rows[..., i]
+    return found
+
+
+def axial_vectors(matrices: np.ndarray) -> np.ndarray:
+    """Return the sums of a x b of matrices that are sums of a b^T, (..., 3, 3) to (..., 3)."""
+    pairs = ((1, 2), (2, 0), (0, 1))
+    return np.stack([matrices[..., j, k] - matrices[..., k, j] for j, k in pairs], axis=-1)
 
 
 class Record:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.records.joint import Joint, JointDynamics, MotionAxis
-from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.model.sdof.notation import AXES, SdofChain, SdofLink, turn
+from flexdyn_ros.model.records.robot import DIRECTIONS, Robot
+from flexdyn_ros.model.sdof.notation import SdofChain, SdofLink, turn
 import numpy as np
 
 _SAME = 1e-12
@@ -67,7 +67,7 @@ class _Writer:
         plain = len(axes) > 1 and not joint.general_axes
         if plain and np.allclose(self._rotation, np.eye(3), atol=_SAME):
             self._go_to(self._position)
-            numbers = tuple(AXES.index(name) for name in joint.axes)
+            numbers = tuple(DIRECTIONS.index(name) for name in joint.axes)
             self._add(joint.child, np.zeros(6), numbers, tuple(_viscous(self._robot, joint)))
             self._rotation, self._position = np.eye(3), np.zeros(3)
         else:

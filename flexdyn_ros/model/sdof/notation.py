@@ -33,7 +33,6 @@ from flexdyn_ros.errors import did_you_mean, ModelError
 import numpy as np
 import yaml
 
-AXES = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')
 _CHAIN = ('name', 'gravity', 'base', 'links')
 _LINK = ('name', 'gamma', 'axes', 'mass', 'com', 'inertia_com', 'viscous')
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from flexdyn_ros.model.sdof.notation import AXES, SdofChain, SdofLink, turn
+from flexdyn_ros.model.records.robot import DIRECTIONS
+from flexdyn_ros.model.sdof.notation import SdofChain, SdofLink, turn
 import numpy as np
 
 
@@ -57,7 +58,7 @@ def _gimbal(link: SdofLink) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def _multi_axis(name: str, link: SdofLink, directions: list[np.ndarray]) -> str:
-    names = [AXES[k] for k in link.axes]
+    names = [DIRECTIONS[k] for k in link.axes]
     if all(np.array_equal(each, np.eye(3)[k % 3]) for k, each in zip(link.axes, directions)):
         return f'<multi_axis_joint joint={quoteattr(name)} axes="{" ".join(names)}"/>'
     axes = ''.join(
@@ -71,7 +72,7 @@ def _multi_axis(name: str, link: SdofLink, directions: list[np.ndarray]) -> str:
 def _friction(name: str, link: SdofLink, kind: str) -> list[str]:
     return [
         '<joint_dynamics joint={} damping="{!r}"/>'.format(
-            quoteattr(name if kind == 'continuous' else f'{name}/{AXES[k]}'), float(value)
+            quoteattr(name if kind == 'continuous' else f'{name}/{DIRECTIONS[k]}'), float(value)
         )
         for k, value in zip(link.axes, link.viscous) if value
     ]

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from xml.dom import minidom
 from xml.etree.ElementTree import Element
 
-from flexdyn_ros.errors import ArgumentError, FlexdynError, ModelError, UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, ModelError, require_known
 from flexdyn_ros.model.urdf.xml_text import (
     BYTE_ORDER_MARKS,
     declare_prefixes,
@@ -174,9 +174,7 @@ def expand_xacro(
             advice='Give it by xacro_arguments, or on the command line as name:=value'
             if 'Undefined substitution argument' in what else None,
         ) from error
-    for name in arguments:
-        if name not in mappings.asked:
-            raise UnknownName('xacro argument', name, sorted(mappings.asked))
+    require_known('xacro argument', arguments, sorted(mappings.asked))
     expanded: bytes = document.toxml(encoding='utf-8')
     return expanded
 

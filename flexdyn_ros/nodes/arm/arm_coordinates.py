@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Optional, Sequence
 
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import require_known
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.nodes.arm.multi_dof_joint import make_multi_dof_joint, MultiDofJoint
@@ -78,9 +78,7 @@ class ArmCoordinates:
         Raises:
             UnknownName: A name is no coordinate.
         """
-        for name in joints:
-            if name not in self.joint_names:
-                raise UnknownName('joint', name, self.joint_names)
+        require_known('joint', joints, self.joint_names)
         return [self.joint_names.index(name) for name in joints]
 
     def position_columns(self, joints: Sequence[str]) -> list[Optional[int]]:

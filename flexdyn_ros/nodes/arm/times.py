@@ -176,11 +176,11 @@ class ComputeTimes:
             so that an input was dropped from the queue of depth one.
     """
 
-    def __init__(self, budget: float, length: int = 1000):
+    def __init__(self, budget: float):
         self.budget = budget
         self.over_budget = 0
         self.missed = 0
-        self._times: deque = deque(maxlen=length)
+        self._times: deque = deque(maxlen=1000)
 
     def add(self, duration: float, interval: float = np.inf) -> None:
         """

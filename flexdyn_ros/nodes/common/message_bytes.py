@@ -15,6 +15,7 @@ import sys
 from typing import Callable, NamedTuple, TypeVar
 
 from flexdyn_ros.errors import FlexdynError
+import numpy as np
 
 T = TypeVar('T')
 ORDERS = {b'\0\0': '>', b'\0\1': '<'}
@@ -118,6 +119,11 @@ class MessageBytes:
 def to_double(at: int) -> int:
     """Return the number of bytes from a place to the next one of a double."""
     return (START - at) % DOUBLE
+
+
+def doubles(values: np.ndarray) -> array[float]:
+    """Return the numbers as ROS messages keep them."""
+    return array('d', np.ascontiguousarray(values, dtype=float).tobytes())
 
 
 class StampedHeader(NamedTuple):

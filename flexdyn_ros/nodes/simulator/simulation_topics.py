@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from array import array
 from typing import Optional, Sequence
 
 from builtin_interfaces.msg import Time
@@ -11,6 +10,7 @@ from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.measured_state import JOINT_STATES, MULTI_DOF
 from flexdyn_ros.nodes.arm.reference import Reference
 from flexdyn_ros.nodes.arm.times import NANOSECONDS, nanoseconds
+from flexdyn_ros.nodes.common.message_bytes import doubles
 from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
 from geometry_msgs.msg import (
     Point,
@@ -178,11 +178,6 @@ class SimulationInput:
             return
         with node.lock:
             node.simulator.wrenches[frame] = six
-
-
-def doubles(values: np.ndarray) -> array:
-    """Return the numbers as ROS messages keep them."""
-    return array('d', np.ascontiguousarray(values, dtype=float).tobytes())
 
 
 class SimulationOutput:

@@ -8,8 +8,8 @@ from typing import Any, Sequence
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
+from flexdyn_ros.nodes.common.message_bytes import doubles
 from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
-from flexdyn_ros.nodes.simulator.simulation_topics import doubles
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import time
 from typing import Any, Optional
 
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import require_known
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.arm.multi_dof_joint import vector_components
 from flexdyn_ros.nodes.common.topics import TransformTopics
@@ -76,9 +76,7 @@ class WrenchInput:
             UnknownName: A link is none of the robot's.
         """
         robot = self._node.robot
-        for link in feed_forward.wrenches:
-            if link not in robot.frame_names:
-                raise UnknownName('link', link, robot.frame_names)
+        require_known('link', feed_forward.wrenches, robot.frame_names)
         self._feed_forward = feed_forward
         self._wrenches, self._fixed, self._counted = {}, {}, set()
         if feed_forward.wrenches and self._topics is None:

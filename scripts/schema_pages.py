@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page docs/urdf_extension.md, written from the schema: `scripts/env.sh python` prints it."""
+"""Write docs/urdf_extension.md and docs/scenarios.md from the schemas of what they describe."""
 
 from __future__ import annotations
 
+from pathlib import Path
 import re
 from textwrap import fill
-from typing import Iterator
+from typing import Any, Iterator, Mapping, Sequence, Union
 
 from flexdyn_ros.model.extension.elements import FLEXDYN
 from flexdyn_ros.model.extension.schema import Attribute, Element, KINDS, PURE
+from flexdyn_ros.scenario import schema as scenario
 
-_HEAD = """\
+DOCS = Path(__file__).resolve().parents[1] / 'docs'
+_EXTENSION = """\
 # The URDF extension
 
-<!-- Written by `scripts/env.sh python scripts/extension_page.py`;
+<!-- Written by `scripts/env.sh python scripts/schema_pages.py`;
 change the schema, not this page. -->
 
 The extension consists of one or several `<flexdyn version="1.0">` elements. They are children of
@@ -86,12 +89,22 @@ difference is an error.
 With `inertial="hub"` `<inertial>` is the hub itself. Point masses are always added. `<segments>`
 share `<inertial>` in the same way; their hub is rigid with the first body.
 """
+_SCENARIO = """\
+# Scenarios
+
+<!-- Written by `scripts/env.sh python scripts/schema_pages.py`;
+change the schema, not this page. -->
+
+A scenario is a YAML file that `flexdyn simulate FILE.yaml` and `flexdyn_ros.scenario.run` read.
+[How to simulate a task](simulate_a_task.md) shows one. Unknown keys and names are errors with
+their line. Numbers are in SI units. `a | b` is the unit for a rotary and for a prismatic joint.
+"""
 
 
-def page() -> str:
-    """Return the whole page."""
-    sections = (_section(element, path) for element, path in _walk(FLEXDYN, ''))
-    return '\n'.join([_HEAD, *sections, _INERTIA])
+def extension_page() -> str:
+    """Return the page of the URDF extension."""
+    sections = (_element(element, path) for element, path in _walk(FLEXDYN, ''))
+    return '\n'.join([_EXTENSION, *sections, _INERTIA])
 
 
 def _walk(element: Element, path: str) -> Iterator[tuple[Element, str]]:
@@ -101,39 +114,79 @@ def _walk(element: Element, path: str) -> Iterator[tuple[Element, str]]:
         yield from _walk(child, here)
 
 
-def _section(element: Element, path: str) -> str:
+def _element(element: Element, path: str) -> str:
     many = element.repeats or element.key
     times = f'one for each `{element.key}`' if element.key else 'any number' if many else 'one'
     times = 'one, or several in a row' if element.in_row else times
-    text = fill(
-        f'`{path}`, {times}. {_code(element.text)}', 99, break_long_words=False,
-        break_on_hyphens=False,
-    )
-    lines = [f'## `<{element.name}>`', '', text, '']
-    if element.attributes:
-        lines += [
-            '| attribute | value | unit | default | meaning |',
-            '| --- | --- | --- | --- | --- |',
-            *(_row(attribute) for attribute in element.attributes),
-            '',
-        ]
+    return _table(
+        f'## `<{element.name}>`', f'`{path}`, {times}. {element.text}', 'attribute',
+        element.attributes, KINDS)
+
+
+def scenario_page() -> str:
+    """Return the page of scenarios."""
+    return '\n'.join([_SCENARIO, *_sections(scenario.SCENARIO, '')])
+
+
+def _sections(key: scenario.SchemaKey, path: str) -> Iterator[str]:
+    """Return the sections below a key, depth first."""
+    if not path:
+        yield _keys('## Top level', '', tuple(child for child in key.keys if child.kind))
+    for child in key.keys:
+        if not child.kind:
+            yield from _section(child, f'{path}{child.name}')
+
+
+def _section(key: scenario.SchemaKey, path: str) -> Iterator[str]:
+    many = {'named': ' Sections by a name of your choice.', 'many': ' One section, or a list.'}
+    yield _keys(f'## `{path}`', key.text + many.get(key.each, ''), key.keys)
+    yield from _sections(key, f'{path}.')
+    for name, variant in key.variants.items():
+        yield _keys(f'### `{path}` of `type: {name}`', variant.text, variant.keys)
+        yield from _sections(variant, f'{path}.{name}.')
+
+
+def _keys(heading: str, text: str, keys: Sequence[scenario.SchemaKey]) -> str:
+    return _table(heading, text, 'key', keys, scenario.KINDS)
+
+
+# What both pages consist of.
+
+Entry = Union[Attribute, scenario.SchemaKey]
+
+
+def _table(
+    heading: str, text: str, head: str, entries: Sequence[Entry], kinds: Mapping[str, Any]
+) -> str:
+    lines = [heading, '']
+    if text:
+        lines += [fill(_code(text), 99, break_long_words=False, break_on_hyphens=False), '']
+    if entries:
+        lines += [f'| {head} | value | unit | default | meaning |',
+                  '| --- | --- | --- | --- | --- |', *(_row(each, kinds) for each in entries), '']
     return '\n'.join(lines)
 
 
-def _row(attribute: Attribute) -> str:
-    value = ', '.join(f'`{c}`' for c in attribute.choices) or KINDS[attribute.kind][1]
-    unit = f'[{attribute.unit}]' if attribute.unit not in ('', PURE) else attribute.unit
-    default = 'required' if attribute.required else ''
-    if attribute.default is not None:
-        default = f'`{attribute.default}`'
-    cells = (f'`{attribute.name}`', value, unit, default, _code(attribute.text))
+def _row(entry: Entry, kinds: Mapping[str, Any]) -> str:
+    value = ', '.join(f'`{c}`' for c in entry.choices) or (
+        kinds[entry.kind][1] if entry.kind else 'section, see below')
+    unit = f'[{entry.unit}]' if entry.unit not in ('', PURE) else entry.unit
+    default = 'required' if entry.required else ''
+    if entry.default not in (None, {}, [], ''):
+        written = entry.default
+        default = f'`{str(written).lower() if isinstance(written, bool) else written}`'
+    cells = (f'`{entry.name}`', value, unit, default, _code(entry.text))
     return '| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |'
 
 
 def _code(text: str) -> str:
-    """Mark elements as code, since Markdown would take them for HTML."""
-    return re.sub(r'(<\w+>(?:/\w+)?)', r'`\1`', text)
+    """Mark elements and columns in angle brackets as code: Markdown would take them for HTML."""
+    return re.sub(r'(?<![`\w])(<\w+>(?:/\w+)?)(?!`)', r'`\1`', text)
+
+
+PAGES = {'urdf_extension.md': extension_page, 'scenarios.md': scenario_page}
 
 
 if __name__ == '__main__':
-    print(page(), end='')
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page(), encoding='utf-8')

@@ -7,7 +7,7 @@ from typing import Any, Callable, Sequence
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
-from flexdyn_ros.nodes.simulator.simulation_topics import doubles
+from flexdyn_ros.nodes.common.message_bytes import doubles
 from flexdyn_ros.nodes.torque.torque_terms import force_terms, Motion, TERMS
 from flexdyn_ros.simulation.tip_deflections import tip_deflections
 import numpy as np
