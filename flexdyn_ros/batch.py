@@ -179,7 +179,7 @@ def _bound(
 
 
 def _threads(count: int) -> int:
-    """Return among how many threads samples are shared."""
+    """Return the number of threads that share samples."""
     try:
         wanted = int(os.environ.get(THREADS_VARIABLE, ''))
     except ValueError:

@@ -17,8 +17,8 @@ from weakref import ref
 from flexdyn_ros.codegen.compile.extension import extension
 from flexdyn_ros.dynamics.functions import VECTORS
 
-# What parameters are to the extension, by name: a vector (v), wrenches (w), what chooses the
-# function (c), where the result goes (o); anything else (a) is absent from a plain call.
+# Parameters by their meaning to the extension: a vector (v), wrenches (w), the choice of the
+# function (c), the place of the result (o). Any other parameter (a) is absent from a plain call.
 KINDS = {**dict.fromkeys(VECTORS, 'v'), 'wrenches': 'w', 'method': 'c', 'frame': 'c', 'out': 'o'}
 
 

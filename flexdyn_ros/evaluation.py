@@ -25,7 +25,7 @@ from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
-# With loops, what derivatives are computed from.
+# With loops, the functions from which derivatives are computed.
 DERIVED = ('loop_equations', 'inverse_dynamics_derivatives', 'loop_derivatives')
 
 

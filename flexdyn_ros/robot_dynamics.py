@@ -69,7 +69,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         backend: Name of the backend in use.
         formulation: Name of the formulation in use.
         batch: The same functions over many samples at once, see `BatchDynamics`.
-        loop_tolerance: How far a configuration may leave a loop open, as a fraction of the loop's
+        loop_tolerance: Largest constraint error of a configuration, as a fraction of the loop's
             length, or an angle [rad]. Beyond it dynamics raise ArgumentError, and beyond a
             thousandth of it they warn once. The length is that of the way along the loop over the
             origins of its joints and frames.
@@ -136,7 +136,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
     @property
     def loop_tolerance(self) -> float:
-        """How far a configuration may leave a loop open, see the class."""
+        """Largest constraint error of a configuration, see the class."""
         return self._loop_tolerance
 
     @loop_tolerance.setter
@@ -207,7 +207,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             qd: Velocity, (nv,).
             qdd: Acceleration, (nv,), that the loops allow.
             wrenches: See the class.
-            out: Where to write the result.
+            out: Array for the result.
             loop_forces: See `ClosedChainMethods`.
 
         Raises:
@@ -242,7 +242,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             qd: Velocity, (nv,).
             tau: Joint torques, then modal forces, (nv,).
             wrenches: See the class.
-            out: Where to write the result.
+            out: Array for the result.
             method: "recursive" (O(n); robots with mimic joints take the other way), "cholesky"
                 (mass matrix and its factors), or "auto". "auto" is the one with fewer operations
                 of generated code, otherwise "recursive". With loops there is one way, and with the
@@ -581,7 +581,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 "<joint>/coulomb", "<joint>/rotor_inertia". Springs and modes have
                 "<joint>/stiffness", "<joint>/damping", "<mode>/stiffness", "<mode>/damping".
             wrenches: See the class.
-            out: Where to write the result.
+            out: Array for the result.
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
@@ -731,7 +731,7 @@ def require_dynamics(value: object) -> None:
 def _checked_approximations(
     formulation: str, approximations: Union[str, Iterable[str]], backend: str
 ) -> Approximations:
-    """Return the approximations by these names where all three choices go together."""
+    """Return the approximations by these names, or raise where the three choices contradict."""
     if formulation not in FORMULATIONS:
         raise ArgumentError('formulation', f'is "{formulation}", expected one of {FORMULATIONS}')
     found = Approximations.named(approximations)

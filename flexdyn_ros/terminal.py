@@ -20,7 +20,7 @@ def paint(text: str, colour: str, stream: Optional[TextIO] = None) -> str:
     Args:
         text: The text to show.
         colour: red, green, yellow, bold or dim.
-        stream: Where it will be printed; stdout when None.
+        stream: Stream of the output; stdout when None.
     """
     stream = sys.stdout if stream is None else stream
     if os.environ.get('NO_COLOR') or os.environ.get('TERM') == 'dumb' or not stream.isatty():

@@ -170,7 +170,7 @@ class _Warnings(logging.Handler):
 
 
 class _CompilingBars(logging.Handler):
-    """Draws on a terminal how far compiling has come."""
+    """Draws the progress of compilations on a terminal."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -116,7 +116,7 @@ def run(call: argparse.Namespace) -> int:
 
 
 def _observer(robot: Any, q: Any, rate: float) -> dict[str, Any]:
-    """Return the sensors, and how well each mode with joints locked is estimated."""
+    """Return the sensors, and the observability of each mode with joints locked."""
     from flexdyn_ros.modal_observer import ModalObserver
     from flexdyn_ros.robot_dynamics import Dynamics
 

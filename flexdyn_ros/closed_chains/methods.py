@@ -88,8 +88,8 @@ class ClosedChainMethods(CheckedArguments, ABC):
         """
         Return the forces of the loops under generalised forces tau, (n_constraints,).
 
-        They act on frame1, in axes of frame2, in the order of the loops and of their directions
-        [N m | N]. Where constraints repeat each other these are the smallest ones.
+        They act on frame1, in axes of frame2, in the order of the loops and of their directions [N
+        m | N]. Of constraints that repeat each other, these are the smallest ones.
         """
         self._need_loops(loop_accelerations, loop_forces)
         base = None
@@ -121,7 +121,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         Args:
             q: Configuration, (nq,).
             forces: Generalised forces on the open tree, (nv,).
-            out: Where to write the result.
+            out: Two arrays for the results.
             loop_forces: See the class.
 
         Raises:
@@ -184,7 +184,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
             q: Configuration, (nq,).
             frame: Name of a link.
             inverse: Whether to return J M^-1 J^T, or its inverse.
-            out: Where to write the result.
+            out: Array for the result.
 
         Raises:
             ArgumentError: If the frame cannot move in all six directions, so that only the
@@ -202,7 +202,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
                 mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
             except np.linalg.LinAlgError:
                 rest = np.zeros(nv)
-                self.forward_dynamics(at, rest, rest)  # names what meets no inertia
+                self.forward_dynamics(at, rest, rest)  # names the motion without inertia
                 raise
             if inverse:
                 return mobility

@@ -18,8 +18,8 @@ from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 _LOGGER = logging.getLogger('flexdyn_ros')
-# Constraint errors that are refused, of the loop's length [- | rad]; and what draws a warning, of
-# these.
+# Constraint errors that are refused, of the loop's length [- | rad]; and the part of these that
+# draws a warning.
 LOOP_TOLERANCE, DOUBTFUL = 1e-3, 1e-3
 
 

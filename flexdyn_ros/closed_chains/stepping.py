@@ -101,7 +101,7 @@ class LoopMotion:
     The loops of one simulation.
 
     Attributes:
-        drift: How drift is held.
+        drift: The stabilisation of the drift.
         rank: Rank of the constraints at the last closed state where it was found.
     """
 

@@ -168,7 +168,7 @@ class DemoRun:
         control: Key of the kind of control.
         duration: Simulated time [s].
         compared: Time from the start over which controls are compared [s].
-        folder: Where its files go.
+        folder: Folder of its files.
         description_file: URDF or xacro file.
         extension_file: File with <flexdyn> data; '' where there is none.
         rate: Rate of states in simulated time [Hz].

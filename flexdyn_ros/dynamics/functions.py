@@ -16,7 +16,7 @@ from typing import Any, Sequence
 VECTORS = (
     'q', 'qd', 'qdd', 'joint_q', 'joint_qd', 'joint_qdd', 'modal_state', 'step', 'tau',
 )
-# How forward dynamics solves for accelerations.
+# Methods of forward dynamics.
 SOLVING_METHODS = ('auto', 'recursive', 'cholesky')
 
 
@@ -72,7 +72,7 @@ def result_shape(
             "parameter matrix" (nv, n_parameters), "spatial inertia" (6, 6), "pose" (4, 4) and
             "jacobian" (6, nv). Scalars are "energy" and "power".
         nv: Number of velocity coordinates.
-        n_joints: How many of them are joints'.
+        n_joints: Number of those that are joints'.
         n_parameters: Number of parameters.
     """
     return {

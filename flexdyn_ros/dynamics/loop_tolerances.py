@@ -3,8 +3,8 @@
 
 # Pivots of the constraint Jacobian, A^T P = Q R, below this fraction of the first one.
 RANK_TOLERANCE = 1e-9
-# Constraints that repeat each other do so on closed configurations only: an error e [m | rad]
-# makes their pivots grow to about e over the lengths of links, which this allows for.
+# Constraints that repeat each other do so on closed configurations only. An error e [m | rad]
+# makes their pivots grow to about e over the lengths of links; this allows for it.
 TOLERANCE_OF_ERROR, LARGEST_TOLERANCE = 10.0, 1e-3
 # Pivots of the mass matrix on the null space below this fraction of the largest: no inertia.
 PIVOT_TOLERANCE = 1e-14

@@ -113,7 +113,7 @@ class Body:
         node: Cross-section of the parent that it hangs on; None where that is rigid.
         position: Joint frame's origin from the node, or from the parent's origin [m].
         rotation: Joint frame's axes in the node's, or in the parent's.
-        joint: How it moves against the joint frame.
+        joint: Its motion against the joint frame.
         mass: [kg].
         first_moment: int r dm [kg m].
         second_moment: int r r^T dm [kg m^2].

@@ -57,7 +57,7 @@ def expanded(vectors: int, *over: int) -> Callable[[Algorithm], Algorithm]:
     Let an algorithm expand its result where the tree has links with linearised deflections.
 
     Args:
-        vectors: How many of the arguments after the tree depend on the modes: q; q and qd; or q,
+        vectors: Number of arguments after the tree that depend on the modes: q; q and qd; or q,
             qd and qdd.
         over: Levels of the nested result that run over the velocity coordinates. 0 for forces, 0
             and 1 for a mass matrix, 1 for rows of a Jacobian. Each takes a degree off in the rows

@@ -112,7 +112,7 @@ class _Fit:
 
     def __init__(self, y: np.ndarray, u: np.ndarray, step: float):
         self._y, self._u, self._step = y, u, step
-        # Rest positions, and what an input moves without delay.
+        # Rest positions, and the direct response to an input.
         self._still = np.column_stack([np.ones(len(y)), u])
 
     def _of(self, mode: Sequence[float]) -> np.ndarray:

@@ -172,7 +172,7 @@ def _weightless(dyn: Dynamics) -> Dynamics:
 
 
 def displacement(found: Equilibrium, frame: str) -> np.ndarray:
-    """Return how far the deflection moves a frame, in root axes, (3,) [m]."""
+    """Return the displacement of a frame by the deflection, in root axes, (3,) [m]."""
     robot, unbent = found.dyn.robot, found.q.copy()
     unbent[robot.nq - robot.n_modes:] = 0.0
     return np.asarray(found.dyn.frame_pose(found.q, frame)[:3, 3]

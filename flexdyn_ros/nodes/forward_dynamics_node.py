@@ -140,7 +140,7 @@ class ForwardDynamicsNode(RobotNode):
     # The simulation thread.
 
     def _heard_cycle(self) -> None:
-        """Do one cycle; whatever goes wrong in this thread is logged and stops the simulation."""
+        """Do one cycle; any exception in this thread is logged and stops the simulation."""
         try:
             self._cycle()
         except Exception:

@@ -149,8 +149,8 @@ class InverseDynamicsNode(RobotNode):
         self.changes.start()
         self.cycle.begin()
         if self.owns_process:
-            # Python's garbage collector holds the interpreter while it looks through all objects
-            # that are not frozen: for 0.1 s with those that a configured node has.
+            # Python's garbage collector holds the interpreter while it scans all objects that
+            # are not frozen. For those of a configured node that takes 0.1 s.
             gc.freeze()
         self.diagnostics.report(WARN, 'waiting for joint_states')
 

@@ -30,7 +30,7 @@ def write_table(rows: Sequence[Row], folder: Path, kind: Optional[str] = None) -
 
     Args:
         rows: The rows.
-        folder: Where to.
+        folder: Folder of the table.
         kind: "parquet" or "csv"; None for Parquet where pyarrow is installed.
 
     Raises:

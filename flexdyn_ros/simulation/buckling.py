@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How near the weight of a robot is to buckling its flexible links and joints.
+Distance of a robot's flexible links and joints from buckling by its weight.
 
 About a configuration the modes feel K + K_g. K is the stiffness of modes and springs, and K_g the
 derivative of the forces of gravity by the modes. At the load that buckles it is singular.

@@ -97,8 +97,8 @@ IMPLICIT = Tableau(
     real_limit=math.inf,
     imaginary_limit=math.inf,
 )
-# With the recursion of `generalised_alpha.py`. The radius damps what a step does not resolve, and
-# gives a vibration with omega dt = 0.3 a damping ratio of 2e-6.
+# With the recursion of `generalised_alpha.py`. The radius damps unresolved vibrations, and gives a
+# vibration with omega dt = 0.3 a damping ratio of 2e-6.
 GENERALISED_ALPHA = Tableau(
     name='generalised_alpha',
     order=2,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Small undamped vibrations of a robot about a configuration at rest, and who feels them.
+Small undamped vibrations of a robot about a configuration at rest, and their participation.
 
 Participation of a mode x with joints locked is its share (0 to 1) of the inertia that a joint or
 the base feels. x is scaled so that x' M x = 1 over the modal coordinates f. It is the effective

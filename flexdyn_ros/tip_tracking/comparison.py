@@ -57,7 +57,8 @@ class JointReference:
         q: Positions of the driven joints, (T, n) [rad | m].
         qd: Their velocities, (T, n).
         tau: Feed-forward, (T, n) [N m | N].
-        delay: How much later than the path the reference ends, or earlier it starts [s].
+        delay: Time from the end of the path to that of the reference, negative for an earlier
+            start [s].
     """
 
     t: np.ndarray
@@ -70,7 +71,7 @@ class JointReference:
 @dataclass(frozen=True)
 class Result:
     """
-    How one method moves the tip.
+    Motion of the tip by one method.
 
     Attributes:
         method: One of METHODS.
@@ -290,7 +291,7 @@ def compare(
     progress: Optional[Callable[[float], None]] = None,
 ) -> tuple[Result, ...]:
     """
-    Return how feed-forward methods move the tip along a path; see `MethodComparison`.
+    Return the motion of the tip by feed-forward methods along a path; see `MethodComparison`.
 
     Args:
         model: `Dynamics` that references are computed with.

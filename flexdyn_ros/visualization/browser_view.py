@@ -169,7 +169,7 @@ class BrowserView:
             self._overlay.draw(second, value['factor'], 'link')
         self._panel.show_legend(shown)
 
-    # What is shown.
+    # Shown states.
 
     def _rigid(self, q: np.ndarray) -> np.ndarray:
         """Return the configuration without deflection; passive joints of loops follow."""
@@ -237,7 +237,7 @@ class BrowserView:
         self._size = float(np.linalg.norm(high - low))
         scene, camera = self.server.scene, self.server.initial_camera
         scene.set_up_direction('+z')
-        # What browsers without a graphics card can draw often enough.
+        # A load that browsers without a graphics card draw often enough.
         scene.configure_environment_map(None)
         scene.configure_default_lights(False)
         scene.add_light_hemisphere(

@@ -37,8 +37,8 @@ from flexdyn_ros.model.records.robot import Robot
 MOST_FOR_VALUES, MOST_FOR_DERIVATIVES = 40, 12
 
 _logger = logging.getLogger('flexdyn_ros.codegen')
-# What the executor makes: "function", "batch" or "native"; of a function, where its wrenches act,
-# and its method.
+# The result of the executor: "function", "batch" or "native"; of a function, where its wrenches
+# act, and its method.
 Key = tuple[str, Request, Places, str]
 # A function over many samples, see `ctypes_calls.Batch`, and its variant.
 Batch = tuple[Callable[..., None], Variant]
@@ -148,8 +148,8 @@ class GeneratedBackend:
 
         Args:
             request: The function.
-            places: Where wrenches act.
-            method: How accelerations are solved for.
+            places: Frames of the wrenches, and their axes.
+            method: Method that solves for accelerations.
         """
         return self._found('function', request, places, method)[0]
 
@@ -173,7 +173,7 @@ class GeneratedBackend:
         return self._made.get(key, (None, None))
 
     def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
-        """Make a function now, whatever the size of the robot."""
+        """Make a function now, for a robot of any size."""
         if self._robot.nv:
             for each in {request, request.traced}:
                 self._ahead.requests.add(each)
@@ -202,7 +202,7 @@ class GeneratedBackend:
         function = FUNCTIONS[request.name]
         if not self._robot.nv or (function.of_parameters and not request.parameters):
             return False
-        # Who compiles derivatives by parameters ahead has not chosen the parameters yet.
+        # Before `compile`, the parameters of such derivatives are not chosen yet.
         if not self._automatic or replace(request.traced, parameters=()) in self._ahead.requests:
             return True
         derives = function.derives or function.of_parameters

@@ -34,7 +34,7 @@ KINDS = (SOURCE, LIBRARY)
 UNFINISHED, STALE = '.tmp', 3600.0
 # Entries beyond this number are removed, the oldest first.
 ENTRY_LIMIT = 1000
-# What generated code depends on besides the model.
+# Dependencies of generated code besides the model.
 GENERATOR_FOLDERS = ('closed_chains', 'codegen', 'dynamics', 'model', 'symbolic')
 GENERATOR_FILES = ('*.py', '*.c', '*.h')
 # Before the digest at an entry's end; a comment in Python, and ignored after a library.
@@ -46,7 +46,7 @@ _logger = logging.getLogger('flexdyn_ros.codegen')
 
 
 def cache_folder() -> Path:
-    """Return where entries are kept; it need not exist."""
+    """Return the folder of entries; it need not exist."""
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
         return Path(named).absolute()

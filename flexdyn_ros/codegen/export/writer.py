@@ -19,7 +19,7 @@ from flexdyn_ros.symbolic.graph import (
 
 WIDTH = 99  # of a line
 GO_ON = ' &'  # at the end of a line of Fortran that goes on
-# How strongly a text holds together: sums need brackets inside products, signs everywhere.
+# Precedence of a text: sums need brackets inside products, signs everywhere.
 _SUM, _PRODUCT, _ATOM = range(3)
 
 

@@ -21,10 +21,10 @@ class Request:
         name: Which one.
         frame: Which frame it is about.
         parameters: Which parameters it is about.
-        settings: Where compiled code solves loops at each call; empty where loops do not count.
-            The first is the largest constraint error that it takes, as a fraction of the loop's
-            length [- | rad]. The second is the rank of the constraints plus one, or zero where it
-            finds the rank.
+        settings: Numbers of compiled code that solves loops at each call; empty where loops do not
+            count. The first is the largest constraint error that it takes, as a fraction of the
+            loop's length [- | rad]. The second is the rank of the constraints plus one, or zero
+            where it finds the rank.
     """
 
     name: str

@@ -53,7 +53,7 @@ class Output:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of its entries."""
         return len(self.entries)
 
 

@@ -50,8 +50,8 @@ from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 
-# The mass matrix of a robot with more coordinates than this is not tried as a way to solve for
-# accelerations: its factors grow with the cube of their number.
+# The mass matrix of a robot with more coordinates than this is not tried for accelerations: its
+# factors grow with the cube of their number.
 DENSE_LIMIT = 30
 # Functions that a closed form computes.
 CLOSED_FUNCTIONS = {
@@ -166,8 +166,8 @@ def trace_requests(
         function: The request.
         requests: The same, read.
         loads: The quantities that stay arguments.
-        method: How accelerations are solved for, where several ways exist
-            (`solving_methods`); the first of them when None.
+        method: Method that solves for accelerations (`solving_methods`); the first of them when
+            None.
         base_parameters: Whether inertial parameters are regrouped.
         rotation_tolerance: Distance from 0, 1 and -1 within which entries of rotations are
             rounded; 0 for none.

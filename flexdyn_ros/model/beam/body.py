@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flexible body of a link, and how it follows from a beam: modes, nodes, inertia integrals."""
+"""The flexible body of a link, of a beam or a file: modes, nodes, inertia integrals."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import DIRECTIONS, Robot
 import numpy as np
 
-# Inertia below this fraction of what a mode moves with all joints held is none.
+# Inertia below this fraction of that with all joints held is none.
 NO_INERTIA = 1e-9
 
 

@@ -140,7 +140,7 @@ def _check_fit(item: Item) -> None:
 
 
 def beam_start(item: Item, link: Link, robot: Robot, before: np.ndarray) -> np.ndarray:
-    """Return where a beam starts in the link frame: at its `root`, or where one before it ends."""
+    """Return the start of a beam in the link frame: its `root`, or the end of one before it."""
     if not item.written('root'):
         return before
     start = _position(item, 'root', link, robot)
@@ -152,7 +152,7 @@ def beam_start(item: Item, link: Link, robot: Robot, before: np.ndarray) -> np.n
 
 
 def beam_end(item: Item, link: Link, robot: Robot) -> np.ndarray:
-    """Return where a beam ends in the link frame."""
+    """Return the end of a beam in the link frame."""
     return _position(item, 'tip', link, robot)
 
 

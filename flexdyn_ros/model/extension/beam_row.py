@@ -29,7 +29,7 @@ import numpy as np
 
 def starts_of(described: Sequence[Item], link: Link, robot: Robot) -> list[np.ndarray]:
     """
-    Return where the beams or segments of a link start, in its frame [m].
+    Return the starts of the beams or segments of a link, in its frame [m].
 
     Args:
         described: Its <beam> elements, from the link's frame outward, or its <segments>.
@@ -137,7 +137,7 @@ def with_pieces(
     Args:
         robot: The robot; the links with pieces are rigid.
         pieces: Of each divided link, from its frame outward.
-        starts: Where they start in the link's frame [m].
+        starts: Their starts in the link's frame [m].
     """
     if not pieces:
         return robot

@@ -16,7 +16,7 @@ _UNITS = {
     'young': 'Pa', 'shear': 'Pa', 'area': 'm^2', 'iy': 'm^4', 'iz': 'm^4', 'j': 'm^4',
     'polar': 'm^4', 'iyz': 'm^4', 'linear_density': 'kg/m',
 }  # fmt: skip
-# What each kind of modes needs.
+# Properties that each kind of modes needs.
 NEEDS = {
     'bending_y': ('young', 'iz'),
     'bending_z': ('young', 'iy'),

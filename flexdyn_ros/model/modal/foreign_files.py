@@ -73,7 +73,7 @@ def _main(path: str, what: str) -> None:
 
     resource.setrlimit(resource.RLIMIT_DATA, (LARGEST, LARGEST))
     answer = os.fdopen(os.dup(1), 'wb')
-    os.dup2(2, 1)  # what libraries print
+    os.dup2(2, 1)  # messages of libraries
     readers = {'volume': _volume, 'surface': _surface}
     try:
         import numpy as np

@@ -49,7 +49,7 @@ class ModalIntegrals:
 @dataclass(frozen=True, eq=False)
 class Stiffening:
     """
-    How m modes draw the points of a slender body in along a direction, to second order.
+    Shortening of a slender body by m modes along a direction, to second order.
 
     A point moves along it by 1/2 sum_kl f_kl delta_k delta_l.
 

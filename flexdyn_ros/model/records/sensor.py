@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flexdyn_ros.model.records.base import Record, Vector3
 
-# What is measured at a joint, and its unit; all else is measured on a link.
+# Quantities of a joint, with their units; all others are those of a link.
 AT_JOINTS = ('motor_position', 'link_position', 'force', 'torque')
 
 

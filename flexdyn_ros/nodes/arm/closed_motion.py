@@ -2,11 +2,11 @@
 """
 The motion of a mechanism whose actuated joints are known: its loops move the passive ones.
 
-Let u be the passive joints and whatever else no force acts on. The constraints A qdd + gamma = 0
-and the rows u of M qdd + bias = A^T f give their accelerations. Where the loops determine them,
-the constraints do so alone. Positions and velocities are those of the nearest closed
-state with the actuated joints and the modes held. The rows of the modes have their part of A^T f
-too, so that loops bend links. (R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 8.)
+Let u be the passive joints and all else without forces. The constraints A qdd + gamma = 0 and the
+rows u of M qdd + bias = A^T f give their accelerations. Where the loops determine them, the
+constraints do so alone. Positions and velocities are those of the nearest closed state with the
+actuated joints and the modes held. The rows of the modes have their part of A^T f too, so that
+loops bend links. (R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 8.)
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from flexdyn_ros.nodes.arm.free_base import FreeBase
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 import numpy as np
 
-# Farthest that actuated joints go at once where passive joints are not measured [rad | m]: close
-# enough for the passive ones to stay on their side of a dead point.
+# Largest single step of actuated joints where passive joints are not measured [rad | m]. Passive
+# joints then stay on their side of a dead point.
 LONGEST_STEP = 0.2
 MOST_INTERPOLATED = 200
 # Of passive joints towards contradicting actuated ones [rad | m].
@@ -194,7 +194,7 @@ class ClosedMotion:
         return step
 
     def _approach(self, q: np.ndarray, unknown: np.ndarray) -> None:
-        """Take the last state near to where the actuated joints are in q, in short steps."""
+        """Take the last state near to the actuated joints of q, in short steps."""
         rest, places = np.zeros(self._dyn.robot.nv), self._independent_places
         start = self._last[places]
         step = np.where(unknown[places], 0.0, q[places] - start)

@@ -35,7 +35,7 @@ class MeasuredState(JointStateCache):
             need_velocity: Whether a joint without velocity is unusable.
             optional: Joints whose state may be missing, since it follows from others.
             bounds: Bounds of plausible motion, by joint; None bounds nothing.
-            plausible: The same, of joints with a transform, and how often that may not hold.
+            plausible: The same, of joints with a transform, and the number of exceptions in a row.
         """
         self._coordinates = coordinates
         self._plausible = plausible

@@ -34,7 +34,7 @@ class Reference:
 
         Args:
             message: Fields as trajectory_msgs/JointTrajectory, at least one point.
-            places: Where each joint's position and velocity are in joint vectors.
+            places: Places of joints' positions and velocities in joint vectors.
             follows: Joints that loops move as they have it.
 
         Raises:

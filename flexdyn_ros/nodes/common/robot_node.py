@@ -27,7 +27,7 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import TransitionCallbackReturn
 
-# How long the middleware may take to let go of a node [s].
+# Longest time in which the middleware releases a node [s].
 STOP_LIMIT = 3.0
 
 
@@ -67,7 +67,7 @@ class RobotNode(GuardedCallbacks, ABC):
             self._topic = DescriptionTopic(self, self._on_description)
         self._autostart_timer = self.create_steady_timer(0.0, self._autostart)
 
-    # What a subclass gives.
+    # Methods of a subclass.
 
     @abstractmethod
     def set_up(self) -> None:

@@ -210,7 +210,7 @@ class _Work(Thread):
                 raise CorrectionRefused(
                     f'the answer has {len(self.motion.t)} points, more than {MOST_POINTS}. '
                     'Raise correction.sample_period')
-        except Exception as error:  # for whoever waits
+        except Exception as error:  # for the waiting thread
             self.error = error
 
     def _proceed(self, fraction: float = 0.0) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Callable, Iterable, Iterator, Optional
 
-# A thread that has fallen further behind than this does not try to catch up [s]; a clock may tick
+# A thread that has fallen further behind than this does not try to catch up [s]. A clock may tick
 # slowly, so that all cycles between two ticks are due at once.
 LARGEST_LAG = 0.1
 LARGEST_CLOCK_LAG = 10.0
@@ -131,8 +131,8 @@ class Pace:
         return True
 
 
-# Real time after which an unanswered state is published again [s]: at least SHORTEST_WAIT, and
-# long enough that a controller which is slow, and not gone, is not asked twice as a rule.
+# Real time after which an unanswered state is published again [s], at least SHORTEST_WAIT. It is
+# long enough that a slow controller rarely gets a state twice.
 SHORTEST_WAIT = 0.05
 LONGEST_WAIT = 1.0
 WAIT_FACTOR = 4.0  # on the time that the last answer took [1]
@@ -212,7 +212,7 @@ class Lockstep:
             )
 
     def end(self) -> None:
-        """Let whoever waits go on, for good."""
+        """Release all waiting threads, for good."""
         with self._condition:
             self._ended = True
             self._condition.notify_all()

@@ -33,7 +33,7 @@ class FeedForward:
     Attributes:
         mode: One of MODES.
         terms: The terms that the torque contains.
-        coordinates: How joint values map to the robot's coordinates.
+        coordinates: Map from joint values to the robot's coordinates.
         base: The coordinates that follow the motion.
         arm: The model of the deflection.
         state: Modal state behind the last torque.

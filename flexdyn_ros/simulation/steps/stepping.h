@@ -59,7 +59,7 @@ typedef struct {
     double multiplier, coulomb, stribeck, stribeck_velocity;
 } friction_term;
 
-/* What the implicit method needs (simulation/implicit_midpoint.py); matrices by rows. */
+/* Data of the implicit method (simulation/implicit_midpoint.py); matrices by rows. */
 typedef struct {
     int64_t terms, rows, rubbing; /* losses, rows of impulses, the first of which have friction */
     const friction_term *term;
@@ -130,8 +130,8 @@ static void evaluate(polynomial *p, double t, double *value, double *slope, doub
 }
 
 /*
- * Call with n numbers in x; return whether no pivot of the results, in y, is in doubt. What is not
- * finite reaches the end of a step, where it is found.
+ * Call with n numbers in x; return whether no pivot of the results, in y, is in doubt. The
+ * end of a step finds results that are not finite.
  */
 static int sound(const simulation *s, const function *f, int64_t n)
 {

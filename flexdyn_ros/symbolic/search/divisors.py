@@ -56,7 +56,7 @@ class Divisors(NamedTuple):
     The divisors of one polynomial.
 
     Attributes:
-        factors: Pairs of factors, and in how many terms each one is.
+        factors: Pairs of factors, and the number of terms of each.
         terms: Pairs of terms, and where multiples of them are.
         promising: Pairs of terms that may save something without other polynomials.
     """
@@ -228,7 +228,7 @@ def divisors_of(polynomial: Polynomial) -> Divisors:
         before = costs[i] + costs[j] + 1 - len(quotient)
         savings = (before - (not is_unit(a)), before - (not is_unit(b)))
         terms.setdefault(key, []).append(Multiple(quotient, (i, j), (a, b), savings))
-    # Without a common factor or number, nothing is saved in one place.
+    # Without a common factor or number, a pair in one place saves no operation.
     promising = [
         key for key, multiples in terms.items()
         if len(multiples) > 1 or (

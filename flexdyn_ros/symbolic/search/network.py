@@ -31,7 +31,7 @@ from flexdyn_ros.symbolic.search.divisors import cost, DivisorIndex, Monomial, P
 
 # Polynomials are multiplied out up to this many terms when a network is made.
 TERM_LIMIT = 24
-# And up to this many when one is put into what uses it.
+# And up to this many when one is put into its users.
 INLINE_LIMIT = 20
 
 
@@ -176,7 +176,7 @@ class Network:
 
         Args:
             atom: The polynomial; it goes when nothing uses it any more.
-            users: Where; everywhere when None.
+            users: Its users to change; all when None.
         """
         new = {}
         for user in sorted(self.users[atom]) if users is None else users:

@@ -2,9 +2,9 @@
 /*
  * Samples shared among threads. The definition of `samples` follows it.
  *
- * A thread takes its part of the samples that are left, SHARE at least, until none is left: long
- * runs keep memory in its processor's cache, and one that starts late does less. Threads are
- * started by each call, in some 25 microseconds, and end with it: a fork finds none.
+ * A thread takes its part of the samples that are left, SHARE at least, until none is left. Long
+ * runs keep memory in its processor's cache, and a thread that starts late does less. Each call
+ * starts threads, in some 25 microseconds, and ends them: a fork finds none.
  */
 #include <pthread.h>
 #include <sched.h>
