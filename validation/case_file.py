@@ -28,10 +28,10 @@ The project's own file of cases: one YAML a source, in the folder `cases`.
             note: Remark for the reader
             expected_miss: Why it does not come out, and which side is wrong
             instead: 0.01702        # ours, where it should miss
-            instead_within: 1.0e-8  # how near; 1e-3 of the largest number unless given
+            instead_within: 1.0e-8  # tolerance; 1e-3 of the largest number unless given
             shown: '0.016370'       # the expected value as the page is to show it
 
-Code hands its results over by the rows' keys (`make_rows`), so that no number is without a
+Code returns its results by the rows' keys (`make_rows`), so that no number is without a
 result and no result without a number.
 """
 
@@ -48,7 +48,7 @@ from validation.case import COSTS, NotRun, Numbers, Row, Verdict
 import yaml
 
 FOLDER = Path(__file__).with_name('cases')
-# What stands in the file for an expected value that another program computes in the same run.
+# Stands in the file for an expected value that another program computes in the same run.
 COMPUTED = 'computed'
 
 _SOURCE = {'heading', 'publication', 'rests_on', 'about', 'cases'}

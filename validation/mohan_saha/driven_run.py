@@ -52,7 +52,7 @@ def integrate(
 
     Args:
         parts: The equations, of the precision that is asked for.
-        solution: How accelerations are solved for.
+        solution: Method that solves for accelerations.
         q0: Coordinates at the start, (nv,).
         qd0: Rates there, (nv,).
         dt: Step [s].
