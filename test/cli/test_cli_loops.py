@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the subcommands say of loops and of joints of several axes."""
+"""Output of the subcommands on loops and on joints of several axes."""
 
 import json
 from pathlib import Path

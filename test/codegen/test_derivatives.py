@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives on the graph against the reference's dual numbers, and what they cost."""
+"""Derivatives on the graph against the reference's dual numbers, and their cost."""
 
 from functools import lru_cache
 from pathlib import Path

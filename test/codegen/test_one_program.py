@@ -85,7 +85,7 @@ def assert_one_program(made):
 
 @pytest.mark.parametrize(('name', 'function'), FUNCTIONS)
 def test_what_runs_is_what_is_exported(name, function):
-    """Temporaries, calls and results, line by line, also of what comes before the angles."""
+    """Temporaries, calls and results, line by line, also of statements before the angles."""
     assert_one_program(variant_of(cases.robot(name), function).trace())
 
 

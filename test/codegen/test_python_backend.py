@@ -17,7 +17,7 @@ from oracles.random_robots import random_robot_urdf
 import pytest
 from thinned import thinned
 
-# What the default run takes of each robot; of a rigid tree and a flexible chain, all.
+# Cases of the default run for each robot; of a rigid tree and a flexible chain, all.
 MAIN_FUNCTIONS = ('inverse_dynamics', 'mass_matrix', 'jacobian_rate_qd', 'kinetic_energy')
 MATRIX = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
 
@@ -172,7 +172,7 @@ def test_a_second_process_generates_nothing(tmp_path, monkeypatch):
 
 
 def test_a_source_is_made_once_for_all_objects(monkeypatch):
-    """Of one process, whatever becomes of the cache."""
+    """Of one process, also after a change of the cache."""
     model = cases.robot('rigid tree')
     q = cases.state(model)[0]
     first = fd.Dynamics(model, 'python').mass_matrix(q)
@@ -200,7 +200,7 @@ def test_a_payload_replaces_the_declared_one():
 
 
 def test_arguments_are_checked_in_every_call():
-    """In every call, the first and later ones, and whatever holds the numbers."""
+    """In every call, the first and later ones, and for every type of vector."""
     model = fd.load_robot(random_robot_urdf(5, 3, flexible=0.0))
     dyn = fd.Dynamics(model, 'python')
     state = np.random.default_rng(5).normal(size=(3, model.nv))

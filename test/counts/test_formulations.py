@@ -141,7 +141,7 @@ def test_the_method_of_the_mass_matrix_is_selectable():
 
 
 def test_unknown_methods_are_refused():
-    """An error names the method and what there is."""
+    """An error names the method and the known ones."""
     with pytest.raises(ArgumentError, match='"outer links"'):
         generate(ROBOTS['Puma6'], 'mass_matrix', method='outer')
     with pytest.raises(ArgumentError, match='none'):

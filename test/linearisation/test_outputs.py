@@ -100,7 +100,7 @@ def test_an_accelerometer_at_rest_measures_its_tilt():
     dyn = reference_dynamics(robot)
     system = fd.LinearSystem.about(dyn, [0.0], outputs=['rod/ax', 'rod/az', 'pivot/rate'])
     assert system.output_units == ('m/s^2', 'm/s^2', 'rad/s')
-    # At the pivot itself nothing accelerates: what is left is gravity in turning axes.
+    # At the pivot itself no point accelerates: the remainder is gravity in turning axes.
     assert system.c[0] == pytest.approx([-9.81, 0.0])
     assert system.c[1] == pytest.approx([0.0, 0.0])
     assert system.c[2] == pytest.approx([0.0, 1.0])

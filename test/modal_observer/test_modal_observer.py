@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The filter against closed forms and scipy, its sensors, and what it refuses."""
+"""The filter against closed forms and scipy, its sensors, and its errors."""
 
 from functools import cache
 
@@ -140,7 +140,7 @@ def test_a_mode_that_moves_no_joint_is_unobservable():
     gyro = [sensor('angular_velocity', 'tool', (0.0, 1.0, 0.0))]
     seen = fd.ModalObserver(boom(), PERIOD, encoders(robot) + gyro).observability([0.3])
     assert all(mode.observable for mode in seen)
-    # What is not observed is not corrected.
+    # Unobserved modes are not corrected.
     observer = fd.ModalObserver(boom(), PERIOD)
     observer.update([0.0], [0.3])
     before = observer.q[2]

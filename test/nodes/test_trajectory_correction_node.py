@@ -59,7 +59,7 @@ def test_two_plans_in_a_row(bench):
         start + (end - start) * STEP(t / 0.5), abs=1e-3)
     assert seconds(bench.feedback[-1].feedback.actual.time_from_start) == pytest.approx(0.5)
     assert bench.feedback[-1].feedback.actual.positions == pytest.approx(end, abs=1e-6)
-    # Where the motors and the arm stand.
+    # Positions of the motors and the arm.
     reached = bench.state()
     assert reached == pytest.approx(end, abs=1e-6)
     assert bench.controller.position == pytest.approx(end + lead(end), abs=1e-6)
@@ -194,7 +194,7 @@ def test_the_node_works_while_a_goal_is_corrected(bench, monkeypatch):
         bench.node.diagnostic_values()['last_refusal'])
     monkeypatch.undo()
     bench.node.set_parameters(overrides({'correction.timeout': 30.0}))
-    # The next goal waits for what was given up.
+    # The next goal waits for the end of a cancelled one.
     answer = bench.action.send_goal_async(plan(start, start + 0.1))
     bench.states.clear()
     bench.wait_for(lambda: len(bench.states) > 3)

@@ -50,7 +50,7 @@ def strings(node):
 
 
 def messages(path):
-    """Yield line and text of what a module logs, warns of and raises."""
+    """Yield line and text of log records, warnings and errors of a module."""
     for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
         if isinstance(node, ast.Raise) and node.exc is not None:
             yield node.lineno, ' '.join(strings(node.exc))
@@ -74,7 +74,7 @@ def template(node):
 
 
 def long_sentences(tree):
-    """Yield line and number of words of what is too long in the texts of a module."""
+    """Yield line and number of words of long sentences in the texts of a module."""
     seen = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     before = {id(a): 'Argument "x" ' for call in ast.walk(tree) if isinstance(call, ast.Call)
               and getattr(call.func, 'id', '') == 'ArgumentError' for a in call.args}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The implicit method: closed forms of dry friction and damping, its order, what it conserves."""
+"""The implicit method: closed forms of dry friction and damping, its order, conservation."""
 
 from itertools import product
 from pathlib import Path

@@ -181,7 +181,7 @@ def test_simulation_imports_neither_matplotlib_nor_scipy():
 
 
 def test_files_without_work_and_losses_are_read(motion, tmp_path):
-    """Files of the first version; what they lack is not a number."""
+    """Files of the first version; missing arrays are not a number."""
     path = motion.save_npz(tmp_path / 'motion.npz')
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torques of a run: tables, controllers, functions that are held, and what ends a run."""
+"""Torques of a run: tables, controllers, functions that are held, and ends of a run."""
 
 import signal
 import threading

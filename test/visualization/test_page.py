@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML page of a motion: what it holds, and what Chromium shows of it without a network."""
+"""The HTML page of a motion: its contents, and pictures in Chromium without a network."""
 
 import sys
 

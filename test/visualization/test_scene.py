@@ -24,7 +24,7 @@ def scene_of(text, **choices):
 
 
 def drawn(scene, link, *state, **choices):
-    """Return what is drawn of a link's first shape."""
+    """Return the drawn vertices of a link's first shape."""
     return next(d for d in scene.at(*state, **choices) if d.shape.link == link)
 
 

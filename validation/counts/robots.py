@@ -16,7 +16,7 @@ planar (alpha = 0) and that gravity is parallel to the joint axes. Two choices a
 Each joint mass is a point mass at the tip of its flexible link. A rigid first link turns the next
 axis by -90 degrees.
 
-The general arms of the same cases are harder. Lengths are not 1 m, each flexible link
+The general arms of the same cases are harder. Lengths are not 1 m. Each flexible link
 has a hub, and its three moments differ, so that no product with 0 or 1 is saved. Their wrists
 have three different moments a link and centres of mass on the link axes.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users ask of joints: rotors, friction, springs, mimics; one statement a test."""
+"""Statements about joints: rotors, friction, springs, mimics; one statement a test."""
 
 import flexdyn_ros as fd
 import numpy as np

@@ -84,7 +84,7 @@ def test_a_body_on_legs():
         loops += f'<multi_axis_joint joint="hip{k}" axes="ry rz"/>'
         loops += f'<loop name="ground{k}" frame1="foot{k}" frame2="world" constrain="tx ty tz"/>'
         motors += f' hip{k} knee{k}'
-    # The ground is the resting frame, so each foot is led to where it stands at the start.
+    # The ground is the resting frame, so each foot is led to its place at the start.
     stands = ''
     for k, (x, y) in enumerate(((0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2))):
         loops = loops.replace(f'frame1="foot{k}" frame2="world"',

@@ -137,7 +137,7 @@ def test_error_falls_with_the_deflection(name):
         errors.append((moving[other].max(), starting.max()))
     for more, less in zip(*errors):
         assert 1.9 < more / less < 2.1
-    # What the modes lack at rest of their own is the gradient of the exact kinetic energy.
+    # The missing rest terms of the modes are the gradient of the exact kinetic energy.
     q, qd = (scaled(v, p, 0.0) for v, p in zip(state, (q_places, v_places)))
     lacking = exact.coriolis_vector(q, qd) - dyn.coriolis_vector(q, qd)
     step = 1e-5
