@@ -30,7 +30,7 @@ BANNED = re.compile(
     r'\b(tells?|told|says?|said|saying|knows?|counts? for nothing|goe?s by|whose turn|nothing is'
     r'|nobody|somebody|to be rid of|has it that|whom?|who(?:m?ever)|whatever|how(?![ -]to\b)'
     r'|(?:returns?|yields?|prints?|shows?|names|decides?|of|to|from|about|near) where)\b'
-    r'|(?<!-)\bwhat\b(?!:)',
+    r'|(?<!-)\bwhat\b(?!:)|(?<!reason )\bwhy\b',
     re.IGNORECASE,
 )
 """Words that make a speaker of a component, or a noun of a clause."""

@@ -94,12 +94,12 @@ class Row:
         unit: Unit of both.
         tolerance: Largest difference that counts as none.
         relative: Whether tolerance and difference are fractions of each expected number.
-        of_largest: Why they are fractions of the largest expected number instead, if they are.
+        of_largest: Reason for fractions of the largest expected number instead, if they are.
         kind: A key of KINDS.
         relation: Required relation of ours to the expected: equal, at most or at least.
         place: Place in the source.
         note: Remark for the reader.
-        expected_miss: Why the row does not come out, and which side is wrong; empty where it does.
+        expected_miss: Cause of a miss of the row, and the side in error; empty without.
         shown: The expected number as the page prints it, where not as the file gives it.
         instead: The value of ours where it should miss.
         instead_within: Accepted error of ours from that; a thousandth of its largest entry if

@@ -52,7 +52,7 @@ def verdict_text(row: Row) -> str:
 
 
 def note_text(row: Row) -> str:
-    """Return the remarks on a row: why it misses, its scale, and its note."""
+    """Return the remarks on a row: the reason of a miss, its scale, and its note."""
     return ' '.join(text for text in (row.expected_miss, row.of_largest, row.note) if text)
 
 

@@ -63,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--observer', metavar='HZ', type=float,
-        help='how well a modal observer at this rate [Hz] estimates each mode. It reads the '
+        help='the observability of each mode by a modal observer at this rate [Hz]. It reads the '
         '<sensor> elements, or encoders on all motors (docs/modal_observer.md)',
     )
     parser.add_argument(

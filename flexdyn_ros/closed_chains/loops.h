@@ -5,8 +5,8 @@
  * reports as not sound.
  *
  * Sizes, tables and tolerances stand before it (closed_loops.py), and so does flexdyn_call. That
- * computes mass matrix, bias, constraint Jacobian A, its rate times velocities, and poses of loops.
- * It follows spaces.h.
+ * computes mass matrix, bias, constraint Jacobian A, its rate times velocities, and poses of
+ * loops. It follows spaces.h.
  */
 enum { BIAS = NV * NV, A = BIAS + NV, GAMMA = A + N * NV, POSES = GAMMA + N };
 enum { EQUATIONS = POSES + 12 * LOOPS };
@@ -314,8 +314,8 @@ static void move(double *q, const double *step)
 }
 
 /*
- * x: q, qd, loads, tolerance, rank; y: the nearest closed q and qd. Errors are small, or those of a
- * time step of known rank.
+ * x: q, qd, loads, tolerance, rank; y: the nearest closed q and qd. Errors are small, or those of
+ * a time step of known rank.
  */
 void flexdyn_project(const double *x, double *y, double *work)
 {

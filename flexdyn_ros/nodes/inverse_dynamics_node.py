@@ -283,7 +283,7 @@ class InverseDynamicsNode(RobotNode):
             super().on_failure(what, why)
 
     def _without_torque(self, why: str, now: float) -> None:
-        """Follow the stale policy, and report why."""
+        """Follow the stale policy, and report the reason."""
         if not self.measured.complete:
             self.diagnostics.report(ERROR, why)
             return

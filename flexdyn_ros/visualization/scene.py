@@ -52,7 +52,7 @@ class Scene:
     Attributes:
         dyn: The dynamics, whose kinematics place the links.
         shapes: The drawn quantity.
-        missing: Each mesh that is not drawn, and why.
+        missing: Each mesh that is not drawn, and the reason.
         resources: URI of each mesh that is, by its address in the description.
     """
 

@@ -22,7 +22,7 @@ import pytest
 
 pytestmark = pytest.mark.oracle
 TOLERANCE = 1e-10
-# Files that are wrong, and why; each must be refused by us.
+# Files that are wrong, and the faults; each must be refused by us.
 REFUSED = {
     'alex_description/urdf/alex_psyonic_hands.urdf': 'mimic',  # leaders that do not exist
     'ur_description/urdf/ur3.urdf': 'name',  # the robot has no name; Pinocchio refuses it too

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Common parts of tests of the adaptive methods: exact motions, robots, and counted evaluations."""
+"""Common parts of tests of adaptive methods: exact motions, robots, counted evaluations."""
 
 from importlib.util import find_spec
 import math

@@ -60,7 +60,7 @@ class MeasuredState(JointStateCache):
             clock: The node's clock, which stamps are compared with; None compares none.
 
         Returns:
-            Why the whole message was dropped, or None.
+            The fault for which the whole message was dropped, or None.
         """
         names, arrays = message.name, {'position': message.position, 'velocity': message.velocity}
         new, dropped = self._checked(JOINT_STATES, message, names, arrays, clock)
@@ -88,7 +88,7 @@ class MeasuredState(JointStateCache):
         self, topic: str, message: Any, names: Sequence[str], arrays: Mapping[str, Sequence[Any]],
         clock: Optional[NodeClock],
     ) -> tuple[bool, Optional[str]]:
-        """Return whether a message has news, and why it was dropped or None."""
+        """Return whether a message has news, and the reason why it was dropped or None."""
         self.touched = 0
         stamp, stamps = nanoseconds(message.header.stamp), self._order_of_stamps
         found = clock and stamps.problem((topic, *names), stamp, [*arrays.values()], clock)

@@ -34,7 +34,7 @@ class GravityFrame:
 
     Attributes:
         frame: The frame that gravity is given in; empty for the root frame.
-        problem: Why TF has no transform at present, or None.
+        problem: The reason for which TF has no transform at present, or None.
     """
 
     def __init__(self, node: Node, frame: str, timeout: float):

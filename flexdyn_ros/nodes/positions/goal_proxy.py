@@ -54,7 +54,7 @@ class GoalProxy:
     Attributes:
         execution: The motion that the controller follows, or None.
         refused: Number of goals that were refused.
-        refusal: Why the last of them was; empty for none.
+        refusal: The reason of the last refusal; empty for none.
     """
 
     def __init__(self, node: Any):

@@ -90,7 +90,7 @@ class CodeAhead:
     Makes the code for one request after the other.
 
     Attributes:
-        problem: Why the last request failed, or None.
+        problem: The failure of the last request, or None.
     """
 
     def __init__(self, robot: Any, ready: ModelRequest):
