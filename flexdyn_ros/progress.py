@@ -38,7 +38,7 @@ class ProgressBar:
         label: str = 'simulating', stays: bool = True,
     ):
         """
-        Choose where progress goes.
+        Choose the output of progress.
 
         Args:
             progress: None draws on a terminal only, True draws always, False never. A callable is

@@ -93,7 +93,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 "python" (the exported Python, run by CPython), "c" (the exported C, compiled), or
                 "auto". "auto" is "c" where there is a compiler, otherwise "python". Code is
                 generated at a function's first call and kept on disk. "auto" does so up to 40
-                coordinates, for derivatives up to 12; beyond that the reference answers until
+                coordinates, for derivatives up to 12; beyond that the reference computes until
                 `compile` is called.
             patient: Deprecated, without effect.
             formulation: "recursive" (Newton-Euler, composite and articulated bodies), or
@@ -107,7 +107,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Raises:
             ArgumentError: If there is no such backend, formulation or approximation, or they do
                 not go together; if a link's rotation="linear" has no place in the formulation.
-            NoCompiler: If "c" is asked for and there is no C compiler.
+            NoCompiler: "c" is chosen and there is no C compiler.
         """
         require_robot(robot)
         if backend not in BACKENDS:
@@ -159,8 +159,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Generate and compile functions now.
 
-        They answer from then on, for any number of coordinates. The backend "reference" has
-        nothing to compile.
+        From then on they compute the results, for any number of coordinates. The backend
+        "reference" has nothing to compile.
 
         Args:
             functions: Names as of `generate`, such as "inverse_dynamics" or "jacobian:tool".
@@ -481,7 +481,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
     def external_force_vector(
         self, q: ArrayLike, wrenches: Wrenches, out: Out = None
     ) -> np.ndarray:
-        """Return the forces that wrenches ask for, -J^T w, (nv,) [N m | N]."""
+        """Return the forces that balance wrenches, -J^T w, (nv,) [N m | N]."""
         return self._evaluate('external_force_vector', (q,), wrenches=wrenches, out=out)
 
     def frame_pose(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:

@@ -104,7 +104,8 @@ def _run(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) ->
     except KeyboardInterrupt:
         return _report('Interrupted.', EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # The reader went away; with stdout elsewhere the interpreter's last flush is quiet.
+        # The reader has closed the pipe; with stdout elsewhere the interpreter's last flush fails
+        # silently.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except OSError as error:

@@ -220,7 +220,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
     def _call_directly(
         self, name: str, frame: Optional[str], loaded: Sequence[str], method: str
     ) -> None:
-        """Let compiled code answer the next plain calls; see `Evaluation`."""
+        """Let compiled code serve the next plain calls; see `Evaluation`."""
 
     def _refuse_loops(self, what: str, advice: str) -> None:
         """Refuse a quantity that is known for open trees only."""

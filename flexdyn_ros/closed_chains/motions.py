@@ -184,7 +184,7 @@ class ClosedMotions(ClosedStates):
             a: Constraint Jacobian, (n, nv).
             jacobian: Of the forces that come with unit constraint forces; a for these alone.
             known: Spaces of a over the moving coordinates.
-            c: Accelerations that the constraints ask for, (n,).
+            c: Accelerations that the constraints prescribe, (n,).
             correction: See `motion`.
 
         Raises:

@@ -8,7 +8,7 @@ RANK_TOLERANCE = 1e-9
 TOLERANCE_OF_ERROR, LARGEST_TOLERANCE = 10.0, 1e-3
 # Pivots of the mass matrix on the null space below this fraction of the largest: no inertia.
 PIVOT_TOLERANCE = 1e-14
-# Accelerations that loops cannot give, relative to those asked for, that are worth a warning.
+# Accelerations that loops cannot give, relative to the wanted ones, that draw a warning.
 CONTRADICTION = 1e-6
 # Forces left on passive joints, relative to the largest, that a motion may not need.
 UNATTAINABLE = 1e-6

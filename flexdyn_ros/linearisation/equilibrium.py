@@ -92,9 +92,9 @@ def static_configuration(
     """
     Return the configuration at static equilibrium, (nq,).
 
-    With loops the actuated joints are held where the nearest closed configuration has them.
-    A step of the chord iteration goes along the motions N that loops and held joints leave, by
-    the elastic stiffness. The configuration is closed again after each step.
+    With loops the actuated joints are held where the nearest closed configuration has them. A step
+    of the chord iteration is along the motions N that loops and held joints leave, by the elastic
+    stiffness. The configuration is closed again after each step.
 
     Args:
         dyn: Dynamics of the robot, with its payloads and gravity.

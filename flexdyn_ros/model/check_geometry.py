@@ -168,7 +168,7 @@ def link_hulls(robot: Robot, base_dir: Optional[Path]) -> Iterator[tuple[str, fl
     Yield names of links and sizes of their geometry: diagonal [m] and volume of its hull [m^3].
 
     Boxes, cylinders and spheres count by the boxes about them; meshes where trimesh and the file
-    are found. Geometry of collisions goes before that of visuals.
+    are found. Geometry of collisions has precedence over that of visuals.
 
     Args:
         robot: As it was read from a description.

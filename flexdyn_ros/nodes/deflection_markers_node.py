@@ -282,7 +282,7 @@ class DeflectionMarkersNode(RobotNode):
         self.markers.publish(self.layout.message(self.stamp, drawn, lines, rigid))
 
     def _show(self, browser: BrowserView, modes: np.ndarray, now: float) -> None:
-        """Hand the state to the browser, and the computed one beside a measured deflection."""
+        """Send the state to the browser, and the computed one beside a measured deflection."""
         second = None
         if browser.second and self.source == 'modal_states' and self.quasi_static is not None:
             with suppress(FlexdynError):

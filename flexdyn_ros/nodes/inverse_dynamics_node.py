@@ -129,7 +129,7 @@ class InverseDynamicsNode(RobotNode):
         self.feed_forward.prepare()
 
     def make_limits(self, joints) -> EffortLimits:
-        """Return the saturation that the parameters ask for."""
+        """Return the saturation by the parameters."""
         if not self.parameters['limit_torques']:
             return EffortLimits.none(joints)
         return EffortLimits(self.robot, joints, self.parameters['zero_effort_limit'])

@@ -105,8 +105,8 @@ class ImplicitMidpoint(DividedSteps):
         """
         Take the stiffness where it is not known or changes, and whether explicit steps do.
 
-        Explicit steps do where they are asked for (`EquationsOfMotion.slides`) and resolve all
-        but dry friction, gains included.
+        Explicit steps are taken where `EquationsOfMotion.slides` is set and they resolve all but
+        dry friction, gains included.
 
         Args:
             q: Configuration, (nq,).

@@ -108,7 +108,7 @@ class Run(SampledRun):
     """
     A run from its first step to its last.
 
-    The compiled loop leaves a step out where a number is not finite or a pivot is in doubt. That
+    The compiled loop leaves a step out where a number is not finite or a pivot is doubtful. That
     step is done in Python, which decides or raises.
     """
 

@@ -40,7 +40,7 @@ class Program:
         return ordered(self.outputs)
 
     def uses(self) -> dict[Expression, int]:
-        """Return the number of uses of each needed node; signs are seen through."""
+        """Return the number of uses of each needed node; a negation counts for its operand."""
         return count_uses(self.outputs)
 
 

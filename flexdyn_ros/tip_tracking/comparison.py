@@ -237,7 +237,7 @@ class MethodComparison:
             method: Name for the result.
             window: Duration in which the residual vibration is looked at; None for that of the
                 path [s].
-            dt: Step of the simulation [s]; None for 1 ms, or less where poles ask for it.
+            dt: Step of the simulation [s]; None for 1 ms, or less where poles need it.
         """
         robot, path = plant.robot, self._path
         window = path.duration if window is None else window

@@ -3,7 +3,7 @@
 The view of an arm in a browser, by the library viser.
 
 `flexdyn view` and deflection_markers_node show it. One thread reads the controls, finds the state
-that they ask for, and draws it.
+that they choose, and draws it.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class BrowserView:
             time.sleep(max(0.0, 1.0 / FRAMES_PER_SECOND - (time.monotonic() - start)))
 
     def step(self, now: float) -> None:
-        """Draw the state that the controls ask for at a time [s], if it has changed."""
+        """Draw the state that the controls choose at a time [s], if it has changed."""
         value = self._panel.values()
         try:
             q, second = self._state(value, now)

@@ -47,7 +47,7 @@ class Drawn:
 
 class Scene:
     """
-    The shapes of a robot, and where they are for a state.
+    The shapes of a robot, and their poses in a state.
 
     Attributes:
         dyn: The dynamics, whose kinematics place the links.

@@ -29,7 +29,7 @@ ARMS = {name: read_arm(inputs(name)) for name in (three_links.NAME, satellite.NA
 
 @pytest.mark.parametrize('name', ARMS)
 def test_both_forms_stand_where_the_arm_starts(name):
-    """The tip of the straight bars is where their places and rotations put it."""
+    """The tip of the straight bars follows from their places and rotations."""
     arm = ARMS[name]
     place, axes = arm.places()[-1]
     for form in (ours.Modes(1, 1, static=arm.directions != 'z'), ours.Segments(3)):

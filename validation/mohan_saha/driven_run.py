@@ -25,7 +25,7 @@ class DrivenRun:
         qdd: Their accelerations, (n, nv).
         work: Work of the forces up to the samples [J].
         end: Time that the run reached [s].
-        finished: Whether that is where it should end.
+        finished: Whether it reached that end.
     """
 
     t: np.ndarray

@@ -75,7 +75,7 @@ class GeneratedBackend:
         self._digest = digest or model_digest(robot)
         self._ahead = CompiledAhead() if ahead is None else ahead
         self._variants = Variants(robot, self._digest, gravity, payloads, self._ahead)
-        # None where the reference answers, as a coordinate meets no inertia.
+        # None where the reference computes it, as a coordinate meets no inertia.
         self._made: dict[Key, Any] = {}
         self._reference: Optional[ReferenceBackend] = None
 
@@ -86,7 +86,7 @@ class GeneratedBackend:
 
     @property
     def exact(self) -> ReferenceBackend:
-        """The reference algorithms under the same loads, which decide in doubt."""
+        """The reference algorithms under the same loads, which compute doubtful results."""
         if self._reference is None:
             self._reference = ReferenceBackend(self._robot, self._gravity, self._payloads)
         return self._reference
@@ -144,7 +144,7 @@ class GeneratedBackend:
         self, request: Request, places: Places = (), method: str = 'auto'
     ) -> Optional[Callable]:
         """
-        Return a generated function, or None where the reference answers.
+        Return a generated function, or None where the reference computes it.
 
         Args:
             request: The function.
@@ -198,7 +198,7 @@ class GeneratedBackend:
         return self.evaluate(name, vectors, frame, parameters, wrenches, *rest)
 
     def _is_generated(self, request: Request) -> bool:
-        """Return whether generated code answers; one warning names each function left out."""
+        """Return whether generated code computes a function; warn once of each left out."""
         function = FUNCTIONS[request.name]
         if not self._robot.nv or (function.of_parameters and not request.parameters):
             return False
@@ -254,7 +254,7 @@ def generated_backend(
         ahead: The request of `Dynamics.compile`.
 
     Raises:
-        NoCompiler: If "c" is asked for and there is no C compiler.
+        NoCompiler: "c" is chosen and there is no C compiler.
     """
     executor: Executor
     if kind == 'python':

@@ -79,13 +79,13 @@ def entry_name(*parts: str, suffix: str = SOURCE) -> str:
 
 
 def read(name: str) -> Optional[bytes]:
-    """Return the content of an entry, or None where there is none that can be trusted."""
+    """Return the content of an entry, or None where none is safe and whole."""
     found = _entry(name)
     return None if found is None else found[1]
 
 
 def _entry(name: str) -> Optional[tuple[Path, bytes]]:
-    """Return the file of a trusted entry, with all links followed, and its content."""
+    """Return the file of a safe entry, with all links followed, and its content."""
     try:
         folder = _trusted_folder(create=False)
         content = None if folder is None else _read_file(folder / name)
@@ -107,7 +107,7 @@ def _read_file(path: Path) -> Optional[bytes]:
 
 
 def path_of(name: str) -> Optional[Path]:
-    """Return the file of an entry that can be trusted and is whole, or None."""
+    """Return the file of an entry that is safe and whole, or None."""
     found = _entry(name)
     return None if found is None else found[0]
 

@@ -56,7 +56,7 @@ class Kernel:
         Return the results as arrays, floats where they are numbers, in a tuple if several.
 
         Raises:
-            ArithmeticError: If the results are not finite, or a pivot is in doubt.
+            ArithmeticError: The results are not finite, or a pivot is doubtful.
         """
         if tuple(map(len, vectors)) != self._sizes:
             raise TypeError(f'expected vectors of lengths {self._sizes}')

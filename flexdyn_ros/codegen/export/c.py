@@ -223,7 +223,7 @@ def _writer(program: CProgram) -> Writer:
 
 
 def _unused(program: CProgram) -> list[str]:
-    """Return statements that keep compilers quiet about arguments that do not matter."""
+    """Return statements that prevent warnings of compilers about unused arguments."""
     used = {name for part in program.parts.parts for name in part.inputs} | program.angles.inputs
     names = [each.name for each in program.trace.inputs]
     names += [

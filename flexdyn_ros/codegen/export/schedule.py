@@ -18,7 +18,7 @@ from flexdyn_ros.symbolic.program import count_uses, ordered
 
 # Characters of an expression beyond which it becomes a temporary of its own.
 LINE = 72
-# Coordinate names longer than this give way to their number in names of temporaries.
+# Coordinate names longer than this are replaced by their number in names of temporaries.
 NAME_LIMIT = 14
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions as they are asked for: which one, of which frame, by which parameters."""
+"""Requested functions: which one, of which frame, by which parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flexdyn_ros.model.records.robot import Robot
 @dataclass(frozen=True)
 class Request:
     """
-    A function as asked for.
+    A requested function.
 
     Attributes:
         name: Which one.
@@ -45,7 +45,7 @@ class Request:
 
 def read_function(robot: Robot, text: str) -> list[Request]:
     """
-    Return the functions that a text such as "mass_matrix+jacobian:tool" asks for.
+    Return the functions of a text such as "mass_matrix+jacobian:tool".
 
     A function of a frame without one is about `tip_link(robot)`.
 

@@ -43,7 +43,7 @@ class Output:
 
     Attributes:
         name: Its name.
-        shape: (), (n,) or (n, m); matrices go by rows.
+        shape: (), (n,) or (n, m); matrices are by rows.
         entries: The meaning of each number.
     """
 

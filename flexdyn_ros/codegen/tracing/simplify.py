@@ -94,7 +94,7 @@ def simplify(
         quick: Whether equivalent formulations are compared before the passes instead of after,
             slow passes are left out, and large programs go without any.
         method: Method that solves for accelerations, the cheapest when None, or that computes the
-            mass matrix. It gives way where the robot does not allow it.
+            mass matrix. It is replaced where the robot does not allow it.
     """
     suitable = compared(robot, requests, quick) if optimised else solving_methods(robot, requests)
     traces = [
@@ -176,8 +176,8 @@ def search_cheaper(program: Program, effort: int = 1) -> Program:
     """
     Return a program after a search for a cheaper one.
 
-    Small programs are worth more effort for each operation. Up to a size they are refined until
-    no gain comes for long. This takes most of the time in which their code is made.
+    Small programs get more steps for each operation. Up to a size they are refined until no gain
+    comes for long. This takes most of the time in which their code is made.
 
     Args:
         program: The program after the passes.

@@ -81,7 +81,7 @@ class TracedDynamics(ReferenceBackend):
         """
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
 
-        With the mass matrix at hand, its off-diagonal block gives the torques of the modes'
+        With the mass matrix known, its off-diagonal block gives the torques of the modes'
         accelerations; otherwise a second inverse dynamics does.
         """
         first, count = self._n_joints, self._tree.nv

@@ -183,7 +183,7 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
 
 
 def _bearing(item: Item, joint: Joint) -> tuple[BearingAxis, ...]:
-    """Return the directions in which a bearing gives way; refuse the joint's own motion."""
+    """Return the compliant directions of a bearing; refuse the joint's own motion."""
     directions = item.value('directions')
     found = {}
     for name in ('stiffness', 'damping'):

@@ -158,7 +158,7 @@ def _headers(archive: zipfile.ZipFile, kinds: str) -> dict[str, ArrayHeader]:
 def _member(
     archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo
 ) -> Iterator[Callable[[int], bytes]]:
-    """Open a member; its reader returns the bytes asked for, and no fewer."""
+    """Open a member; its reader returns the requested number of bytes, and no fewer."""
     def read(count: int) -> bytes:
         try:
             found = stream.read(count)

@@ -46,7 +46,7 @@ class ModalNode:
 
     Attributes:
         position: Point of the undeformed body that deflects, shape (3,) [m].
-        offset: From there to the point asked for, rigid with the cross-section, (3,) [m].
+        offset: From there to the given point, rigid with the cross-section, (3,) [m].
         translation: Displacement of `position` for unit modes, shape (m, 3).
         rotation: Rotation vector of the cross-section for unit modes, shape (m, 3).
         shortening: Axial shapes at `position`, shape (J,) [m].

@@ -85,7 +85,7 @@ class ModalArrays(ModalIntegrals):
         rotation: Rotation vectors of the nodes for unit modes, shape (m, n, 3).
         stiffening: Geometric stiffening, or None.
         comment: The file's own comment.
-        notes: Data that its reader drops or doubts, in a few words each.
+        notes: Data that its reader drops or finds doubtful, in a few words each.
     """
 
     node_ids: np.ndarray

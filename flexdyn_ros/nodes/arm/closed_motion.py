@@ -35,7 +35,7 @@ LONGEST_STEP = 0.2
 MOST_INTERPOLATED = 200
 # Of passive joints towards contradicting actuated ones [rad | m].
 SMALLEST_STEP, MOST_STEPS = 1e-10, 20
-# Offsets of actuated joints from closed loops that are worth a warning [rad | m].
+# Offsets of actuated joints from closed loops that draw a warning [rad | m].
 LARGEST_CONTRADICTION = 0.01
 # Entries of constraint Jacobians below this fraction of the largest count as zero.
 INDEPENDENT = 1e-8

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Models of the deflection that goes with a joint motion: none, quasi-static, or vibrating.
+Models of the deflection along a joint motion: none, quasi-static, or vibrating.
 
 Each model turns a sample of the joint motion into modal positions, rates and accelerations.
 """

@@ -122,7 +122,7 @@ class ImuGravity:
         self._subscription = node.create_subscription(Imu, TOPIC, self._on_imu, profile)
 
     def set_robot(self, robot: Robot) -> None:
-        """Set the robot whose root frame is meant."""
+        """Set the robot whose root frame is used."""
         self._robot = robot
         self._frames = {}
         self._direction = None

@@ -24,8 +24,8 @@ class NodeParameters:
     The declared parameters of a node, read with `parameters['group.name']`.
 
     An array parameter without a value stays unset in ROS (an empty array has no type there) and
-    reads as its default. Numbers are declared with dynamic typing and checked here, so that whole
-    numbers are accepted where doubles are meant.
+    reads as its default. Numbers are declared with dynamic typing and checked here: parameters of
+    type double accept whole numbers.
 
     Attributes:
         changed: Names set since the node last took them.

@@ -185,7 +185,7 @@ class RobotNode(GuardedCallbacks, ABC):
         return True
 
     def _refuse_for(self, error: Exception) -> bool:
-        """Log the failure of a transition; rclpy would swallow the exception."""
+        """Log the failure of a transition; rclpy would drop the exception."""
         expected = isinstance(error, (FlexdynError, OSError))
         return self._refuse(str(error) if expected else traceback.format_exc())
 

@@ -99,7 +99,7 @@ class SubscriptionThread:
                 self._try(self._watch_if_due)
 
     def _try(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Do a piece of work; where it fails, the node acts on it and the rest goes on."""
+        """Do a piece of work; a failure is reported to the node, and the rest continues."""
         try:
             work(*arguments)
         except Exception as error:

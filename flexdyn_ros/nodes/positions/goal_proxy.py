@@ -91,7 +91,7 @@ class GoalProxy:
         return bool(self._client.server_is_ready())
 
     def watch(self, now: float) -> None:
-        """Give up requests past their deadline at a steady time [s], and a lost controller."""
+        """Cancel requests past their deadline at a steady time [s], and drop a lost controller."""
         for deadline, answer in [each for each in self._deadlines if each[0] < now]:
             self._deadlines.remove((deadline, answer))
             if not answer.done():

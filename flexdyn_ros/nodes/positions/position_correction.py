@@ -107,7 +107,7 @@ class PositionCorrection:
     """
     Corrects trajectories for one arm, in a thread, one at a time, and each in a limited time.
 
-    The thread has a copy of the dynamics with the loads of the moment. One that is given up ends
+    The thread has a copy of the dynamics with the loads of the moment. One that is cancelled ends
     at the next step of its work; the next trajectory waits for that.
 
     Attributes:
@@ -181,7 +181,7 @@ class PositionCorrection:
         return work.answer
 
     def cancel(self, why: str) -> None:
-        """Give up the trajectory that is being corrected."""
+        """Cancel the trajectory that is being corrected."""
         if self._work is not None:
             self._work.given_up = why
 

@@ -72,7 +72,7 @@ def efforts_by_name(message, joints: Sequence[str], held: np.ndarray) -> np.ndar
 
 class SimulationInput:
     """
-    Subscribes to the inputs of a simulator and hands them on.
+    Subscribes to the inputs of a simulator and passes them on.
 
     Attributes:
         rejected: Number of messages that were refused.

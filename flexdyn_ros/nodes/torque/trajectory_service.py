@@ -84,7 +84,7 @@ class TrajectoryService:
             self._correction = PositionCorrection(self._node)
 
     def stop(self) -> None:
-        """Give up the trajectory that is being corrected."""
+        """Cancel the trajectory that is being corrected."""
         if self._correction is not None:
             self._correction.cancel('the node is not active any more')
 
@@ -113,7 +113,7 @@ class TrajectoryService:
         self._node.get_logger().error(f'~/trajectory_in: {problem_and_advice}')
 
     async def _on_correct(self, request: Any, response: Any) -> Any:
-        """Correct the newest trajectory, and answer with a report or the reason of a refusal."""
+        """Correct the newest trajectory, and respond with a report or the reason of a refusal."""
         try:
             motion = await self._corrected()
             response.success, response.message = True, f'~/trajectory_out: {motion.report}'

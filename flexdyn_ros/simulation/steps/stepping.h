@@ -28,7 +28,7 @@ typedef struct {
     const double *a, *b, *c; /* a: stages rows of stages numbers */
 } tableau;
 
-/* Where q has the coordinates of v one by one, and where floating joints and quaternions start. */
+/* Places in q of the coordinates of v one by one, and of floating joints and quaternions. */
 typedef struct {
     int64_t nq, nv, plain, floating, quaternions;
     const int64_t *plain_q, *plain_v, *floating_at, *quaternion_at; /* the last two: pairs */

@@ -57,7 +57,7 @@ class Divisors(NamedTuple):
 
     Attributes:
         factors: Pairs of factors, and the number of terms of each.
-        terms: Pairs of terms, and where multiples of them are.
+        terms: Pairs of terms, and the places of their multiples.
         promising: Pairs of terms that may save something without other polynomials.
     """
 
@@ -68,7 +68,7 @@ class Divisors(NamedTuple):
 
 class DivisorIndex:
     """
-    The divisors of a set of polynomials, the most valuable one at hand.
+    The divisors of a set of polynomials, ordered by value.
 
     Attributes:
         barred: A divisor that is passed over.
@@ -127,7 +127,7 @@ class DivisorIndex:
                 self._changed.add(key)
 
     def settle(self) -> None:
-        """Take all divisors as they are for worthless, as they are where a search starts."""
+        """Set the value of all divisors to zero, as at the start of a search."""
         self._heap.clear()
         self._changed.clear()
 

@@ -175,7 +175,7 @@ class Network:
         Multiply a polynomial out in its users; return whether it was short enough.
 
         Args:
-            atom: The polynomial; it goes when nothing uses it any more.
+            atom: The polynomial; it is removed without users.
             users: Its users to change; all when None.
         """
         new = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Geometric stiffening: rotating blades, columns that buckle, and where it must do nothing."""
+"""Geometric stiffening: rotating blades, columns that buckle, and cases without an effect."""
 
 from functools import lru_cache
 
