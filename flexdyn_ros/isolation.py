@@ -140,11 +140,11 @@ class DomainClaim:
         )
 
     def keep_across_exec(self) -> None:
-        """Let the claim live on in the program that replaces this process."""
+        """Keep the claim in the program that replaces this process."""
         self._claim.set_inheritable(True)
 
     def release(self) -> None:
-        """Give the domain back."""
+        """Release the domain."""
         self._claim.close()
 
 

@@ -19,10 +19,13 @@ from typing import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (
-    'benchmarks', 'config', 'docs', 'examples', 'flexdyn_ros', 'interfaces', 'launch', 'scripts',
-    'test', 'urdf', 'validation', '.github',
+    'benchmarks', 'config', 'docs', 'examples', 'flexdyn_ros', 'interfaces', 'launch',
+    'requirements', 'rviz', 'scripts', 'test', 'urdf', 'validation', '.ci', '.github',
 )
-HASH = '.yaml', '.cfg', '.toml', '.ini', '.sh', '.msg', '.action', '.txt', 'Makefile'
+HASH = (
+    '.yaml', '.cfg', '.cff', '.toml', '.ini', '.sh', '.msg', '.action', '.txt', 'Makefile', 'run',
+    '.importlinter', '.gitignore',
+)
 SLASH = '.c', '.h', '.hpp', '.cpp', '.html'
 MARKUP = '.xml', '.urdf', '.xacro'
 MOST_WORDS = 25

@@ -217,7 +217,7 @@ class Case:
         name: Its name on the command line.
         title: Its subject.
         source: Its source.
-        run: Computes the rows; it is handed a function that takes the fraction done.
+        run: Computes the rows; it receives a function that takes the fraction done.
         cost: `quick` (under 3 s) or `slow`.
         needs: Modules of other programs, by import name, without which nothing of it runs.
         plots: Draws the important pictures into a folder, or None.

@@ -104,8 +104,7 @@ def _run(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) ->
     except KeyboardInterrupt:
         return _report('Interrupted.', EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # The reader has closed the pipe; with stdout elsewhere the interpreter's last flush fails
-        # silently.
+        # The reader has closed the pipe. With stdout redirected, the last flush raises no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except OSError as error:

@@ -269,7 +269,7 @@ class ClosedStates:
         by_name = dict(zip(self.robot.constraint_names, (float(x) for x in errors)))
         worst = max(by_name, key=lambda name: abs(by_name[name]))
         advice = (
-            'Hold fewer coordinates, or start nearer to where the loop closes' if held else
-            'Start nearer to where the loop closes, or check lengths and frames of its links'
+            'Hold fewer coordinates, or start nearer to a closed loop' if held else
+            'Start nearer to a closed loop, or check lengths and frames of its links'
         )
         return LoopsCannotClose(worst.rpartition('/')[0], by_name, advice)

@@ -150,7 +150,7 @@ class ForwardDynamicsNode(RobotNode):
 
     def _fail(self, why: str) -> None:
         self.failed = True
-        why = f'{why} Nothing is published. Call ~/reset to put the arm at its initial state.'
+        why = f'{why} No state is published. Call ~/reset to put the arm at its initial state.'
         self.get_logger().error(why)
         self.diagnostics.report(ERROR, why)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that the extension hands straight to compiled code: every argument, every error."""
+"""Calls that the extension passes straight to compiled code: every argument, every error."""
 
 from array import array
 import gc

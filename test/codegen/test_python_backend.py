@@ -44,7 +44,7 @@ def test_the_backend_equals_the_reference(name, function):
 
 @pytest.mark.parametrize('method', ['recursive', 'cholesky'])
 def test_both_ways_to_accelerations(method):
-    """Asked for by name, as of the reference."""
+    """Named, as of the reference."""
     model = cases.robot('flexible chain')
     q, qd, _, tau = cases.state(model)
     found = backend(model).forward_dynamics(q, qd, tau, (), method)
@@ -115,7 +115,7 @@ def test_what_moves_no_inertia_is_refused_as_by_the_reference(mass):
 
 
 def test_a_light_wrist_on_a_heavy_arm_is_solved():
-    """Pivots of very different size, where the reference is asked, give its answer."""
+    """Pivots of very different size, where the reference computes, give its result."""
     model = cases.light_wrist_on_a_heavy_arm()
     results = [
         fd.Dynamics(model, name).forward_dynamics([0.1, 0.2], [0.3, 0.4], [1.0, 1.0])

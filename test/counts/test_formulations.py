@@ -181,7 +181,7 @@ def test_closed_forms_under_a_wrench(method):
 
 @pytest.mark.parametrize('axes', ['tool', 'link2', 'base'])
 def test_a_wrench_in_axes_of_a_chosen_frame(axes):
-    """The same wrench in other axes asks for the same torques."""
+    """The same wrench in other axes gives the same torques."""
     robot = ROBOTS['Puma6']
     q, qd, qdd = state(6)
     dyn = fd.Dynamics(robot, backend='reference')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts `flexdyn demo` as a shell with another ROS sourced would, and looks after it."""
+"""Starts `flexdyn demo` as a shell with another ROS sourced would, and stops it."""
 
 import json
 import os

@@ -61,7 +61,7 @@ def in_root_axes(q, wrench):
 
 @pytest.mark.parametrize('motion', ['free', 'prescribed'])
 def test_the_base_is_the_first_joint(motion):
-    """Names, sizes and frames; the base is not actuated unless asked."""
+    """Names, sizes and frames; the base is not actuated by default."""
     robot, *_ = build(motion)
     names = tuple(f'base_motion/{axis}' for axis in ('tx', 'ty', 'tz', 'rx', 'ry', 'rz'))
     assert robot.base_motion == motion
@@ -179,7 +179,7 @@ def test_an_accelerating_base_is_gravity_the_other_way():
 
 
 def test_a_base_that_turns_as_a_function_of_time():
-    """Callables are asked at every stage; without one the velocity stays."""
+    """Callables are called at every stage; without one the velocity stays."""
     robot = fd.load_robot(urdf('prescribed'))
     dyn = reference_dynamics(robot)
     speed = np.zeros(robot.nv)

@@ -135,7 +135,7 @@ def test_clearing_returns_to_the_payload_of_the_file():
 
 
 def test_a_payload_attaches_to_the_named_link():
-    """It acts as a body welded to that link does; joints behind that link do not feel it."""
+    """It acts as a body welded to that link does, without an effect on joints behind it."""
     mass, com = 0.9, np.array([0.2, -0.1, 0.3])
     inertia = np.array([[0.02, 0.001, 0.0], [0.001, 0.03, 0.002], [0.0, 0.002, 0.025]])
     weld = (

@@ -91,7 +91,7 @@ def test_strain_of_a_cantilever_under_a_force_at_its_tip():
 
 
 def test_an_accelerometer_at_rest_measures_its_tilt():
-    """A pendulum's tip tilted by an angle feels g times it, and its own acceleration."""
+    """The reading at a pendulum's tip tilted by an angle is g times it, and its acceleration."""
     robot = fd.load_robot(
         '<robot name="pendulum"><link name="base"/><link name="rod"><inertial><origin '
         'xyz="0 0 -0.5"/><mass value="1"/><inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" '

@@ -130,7 +130,7 @@ def test_the_error_is_within_its_bars_from_motor_encoders(factor, bar):
 
 
 def test_a_mode_that_moves_no_joint_is_unobservable():
-    """Bending along the axis of the joint, which a gyroscope in the tool sees."""
+    """Bending along the axis of the joint, which a gyroscope in the tool measures."""
     robot = boom().robot
     by_name = {m.made_of: m for m in fd.ModalObserver(boom(), PERIOD).observability([0.3])}
     assert by_name['arm/bending_y1'].observable

@@ -67,11 +67,11 @@ class TorqueNode:
         return self.node.diagnostics._message
 
     def state(self, message):
-        """Hand over a message of joint_states."""
+        """Send a message of joint_states."""
         self.node.joint_states[1].callback(serialize_message(message))
 
     def reference(self, message):
-        """Hand over a message of ~/reference, as bytes where the node takes those."""
+        """Send a message of ~/reference, as bytes where the node takes those."""
         subscription = self.node.inputs.reference.subscription
         subscription.callback(serialize_message(message) if subscription.raw else message)
 

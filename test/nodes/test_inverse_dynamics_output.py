@@ -50,7 +50,7 @@ def test_the_effort_display_has_full_length_and_only_joints_with_limits(torque_n
 
 
 def until_counted(made, shown):
-    """Hand over states until the node has counted its subscribers anew."""
+    """Send states until the node has counted its subscribers anew."""
     end = time.monotonic() + 10.0
     while not shown and time.monotonic() < end:
         made.state(STATE)

@@ -38,7 +38,7 @@ def lead(q):
 
 
 def test_two_plans_in_a_row(bench):
-    """The second one starts where the planner sees the arm, within MoveIt's start tolerance."""
+    """The second one starts at the planner's arm, within MoveIt's start tolerance."""
     start, end = bench.state(), np.array([0.2, 0.1])
     command = bench.controller.position.tolist()
     assert command == pytest.approx(start + lead(start), abs=1e-6)
@@ -71,7 +71,7 @@ def test_two_plans_in_a_row(bench):
     assert handle.accepted
     assert bench.controller.goals[-1].trajectory.points[0].positions == last
     assert bench.result(handle).status == GoalStatus.STATUS_SUCCEEDED
-    # A planner that sees the motors' joint states is accepted too.
+    # A planner that reads the motors' joint states is accepted too.
     handle = bench.send(plan(bench.controller.position, end))
     assert handle.accepted
     bench.wait_for(lambda: bench.node._goals.execution)

@@ -81,7 +81,7 @@ def _shapes(beam: Beam, x, derivative: int = 0) -> list[tuple[str, np.ndarray]]:
 
 
 def _is_plain(beam: Beam, family: ModeFamily) -> bool:
-    """Return whether textbooks print the family's shapes: a uniform beam, nothing asked for."""
+    """Return whether textbooks print the family's shapes: a uniform beam without options."""
     plain = ModeFamily(family.kind, family.count, family.damping_ratio)
     return family == plain and family.kind != 'axial' and not (beam.stations or beam.carried)
 
@@ -95,7 +95,7 @@ def _fields(beam: Beam, x, field: str) -> list[tuple[str, np.ndarray]]:
 def _fields_at(
     beam: Beam, places: bytes, shape_of_x: tuple[int, ...], field: str
 ) -> list[tuple[str, np.ndarray]]:
-    """Return a field of every mode; a motion asks for the same places again and again."""
+    """Return a field of every mode; a motion reads the same places again and again."""
     x = np.frombuffer(places).reshape(shape_of_x)
     result = []
     for family in beam.families:

@@ -32,7 +32,7 @@ from oracles.particle_segments import (
 )
 from oracles.particle_springs import spring_energy, spring_forces
 
-# Motions that a model keeps: tests ask many things of one state.
+# Motions that a model keeps: tests read many quantities of one state.
 KEPT = 32
 
 

@@ -43,7 +43,7 @@ def hostile_environment(**changes):
 
 
 def environment_under(launcher, environment):
-    """Return the environment that a Python started by `scripts/env.sh` sees."""
+    """Return the environment of a Python started by `scripts/env.sh`."""
     result = subprocess.run(
         [str(launcher), 'python', '-c', PRINT_ENVIRONMENT],
         env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,

@@ -80,7 +80,7 @@ def test_commands(environment, tmp_path, words):
 
 
 def test_the_extension_is_part_of_the_installation(environment, tmp_path):
-    """`pip` builds the C extension with the numpy that pyproject.toml asks for."""
+    """`pip` builds the C extension with the numpy that pyproject.toml names."""
     found = output_of([environment / 'python', '-c', (
         'from pathlib import Path; import flexdyn_ros; '
         'print(*Path(flexdyn_ros.__file__).parent.rglob("*.so"))'

@@ -149,7 +149,7 @@ def test_the_torque_stays_within_the_effort_limit(damped, design):
 
 
 def test_caps_are_a_tenth_of_the_effort_at_most(dyn, design):
-    """And no more than a vibration of 2 mm asks for."""
+    """And no more than a vibration of 2 mm needs."""
     for name, torque, cap in zip(
             design.actuators, design.torque, torque_caps(dyn.robot, design)):
         assert cap == pytest.approx(min(0.1 * dyn.robot.joint(name).limit.effort, torque))

@@ -164,7 +164,7 @@ def test_floating_joints_are_plotted_by_unit():
 
 
 def test_simulation_imports_neither_matplotlib_nor_scipy():
-    """Plots are asked for; until then matplotlib stays out. A missing one is named."""
+    """Plots are requested; until then matplotlib stays out. A missing one is named."""
     code = (
         'import sys, flexdyn_ros, flexdyn_ros.figures, flexdyn_ros.simulation.plot\n'
         'assert "matplotlib" not in sys.modules and "scipy" not in sys.modules\n'

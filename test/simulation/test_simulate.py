@@ -260,7 +260,7 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_reported_to_a_function(pendulum):
-    """The function hears fractions, rising to 1."""
+    """The function receives fractions, rising to 1."""
     heard = []
     fd.simulate(pendulum, [0.1], [0.0], None, 1.0, 0.01, progress=heard.append)
     assert heard[-1] == 1.0

@@ -17,7 +17,7 @@ pytestmark = needs_compiler
 
 @pytest.mark.parametrize('backend', ['c', 'python'])
 def test_a_torque_function_is_held_over_its_period(backend):
-    """It is called once a period; between, the robot feels a constant torque."""
+    """It is called once a period; between, a constant torque acts on the robot."""
     dyn = fd.Dynamics(fd.load_robot(PENDULUM), backend)
     calls = []
 

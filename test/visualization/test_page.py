@@ -26,7 +26,7 @@ def file(tmp_path_factory):
 
 
 def set_slider(page, name, value):
-    """Move a slider as a hand does."""
+    """Move a slider as a user does."""
     page.locator(f'#{name}').evaluate(
         "(e, to) => { e.value = to; e.dispatchEvent(new Event('input')); }", value)
 

@@ -19,7 +19,7 @@ from validation.bounds.rows import bound_of, HEADER, ROWS, traced
 
 
 def main() -> int:
-    """Prove the rows asked for; progress goes to the standard error."""
+    """Prove the requested rows; progress goes to the standard error."""
     parser = argparse.ArgumentParser(
         prog='python -m validation.bounds', description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -202,7 +202,7 @@ class _Integrals:
                 )
 
     def of(self, j: int, h: int, k: Optional[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the integral of points as link j sees them, for a coordinate of link h."""
+        """Return the integral of points in axes of link j, for a coordinate of link h."""
         m, link = self._m, self._links[h]
         if k is None:
             return self._body[j, h], link.turned.T

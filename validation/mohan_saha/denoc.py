@@ -90,7 +90,7 @@ class Moving:
         carry: A_(i,i-1), (6 + n_i, 6 + n_(i-1)); an empty array for the first link.
         joint: P_i, (6 + n_i, 1 + n_i).
         mass: M_i, (6 + n_i, 6 + n_i).
-        gamma: gamma_i, (6 + n_i,), with the Coriolis factor asked for.
+        gamma: gamma_i, (6 + n_i,), with the given Coriolis factor.
         own: Part of t'_i that is neither A t'_(i-1) nor P q'', (6 + n_i,).
         springs: Stiffness force of each coordinate, (1 + n_i,).
         origins: Place of each joint, (3,).

@@ -51,7 +51,7 @@ def integrate(
     Integrate a motion by the classical Runge-Kutta method, every operation in one precision.
 
     Args:
-        parts: The equations, of the precision that is asked for.
+        parts: The equations, of the given precision.
         solution: Method that solves for accelerations.
         q0: Coordinates at the start, (nv,).
         qd0: Rates there, (nv,).

@@ -136,7 +136,7 @@ def _check_modes(link: Link, modal: np.ndarray, held: np.ndarray, robot: Robot) 
         file=robot.source,
         element='beam',
         name=link.name,
-        advice=f'Ask for fewer modes, or write {OWN_MASS}',
+        advice=f'Use fewer modes, or write {OWN_MASS}',
     )
 
 

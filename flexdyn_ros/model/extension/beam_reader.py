@@ -146,7 +146,7 @@ def beam_start(item: Item, link: Link, robot: Robot, before: np.ndarray) -> np.n
     start = _position(item, 'root', link, robot)
     if np.array_equal(start, before):
         raise item.place.error(
-            f'root="{item.texts["root"]}" is where the beam starts without it', 'Take it out'
+            f'root="{item.texts["root"]}" is the start of the beam without it', 'Take it out'
         )
     return start
 

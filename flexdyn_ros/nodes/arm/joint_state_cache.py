@@ -234,7 +234,7 @@ class JointStateCache:
         self, names: Sequence[str], positions: Sequence[float], velocities: Sequence[float],
         received: float,
     ) -> bool:
-        """Take over a message with the names of the last one, unless it needs a closer look."""
+        """Take over a message with the names of the last one, unless it needs the full check."""
         if names != self._order or not len(positions) == len(velocities) == len(names):
             return False
         for k, _, bound in self._places:

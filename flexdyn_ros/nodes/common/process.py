@@ -64,7 +64,7 @@ class _Times(ctypes.Structure):
 @contextmanager
 def time_limit(seconds: float, code: int) -> Iterator[None]:
     """
-    End the process, without more ado, if the block takes longer.
+    End the process at once if the block takes longer.
 
     Args:
         seconds: Longest duration.

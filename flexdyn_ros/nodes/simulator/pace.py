@@ -148,7 +148,7 @@ class Lockstep:
 
     Attributes:
         inputs: Names of the inputs that must answer each state.
-        other_stamp: Stamp of the last answer that was not for the state that was out [ns].
+        other_stamp: Stamp of the last answer that was not for the current state [ns].
     """
 
     def __init__(self, inputs: Iterable[str]):
@@ -186,10 +186,10 @@ class Lockstep:
         Args:
             name: The input that it comes from.
             stamp: Stamp of the answered state [ns]; None for a message that carries none, which
-                is taken for an answer to the state that is out.
+                is taken for an answer to the current state.
 
         Returns:
-            Whether it is the first one of this input to the state that is out.
+            Whether it is the first one of this input to the current state.
         """
         with self._condition:
             if stamp not in (None, self._stamp):
@@ -219,11 +219,11 @@ class Lockstep:
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """Names of the inputs that have not answered the state that is out."""
+        """Names of the inputs that have not answered the current state."""
         with self._condition:
             return tuple(sorted(self._missing))
 
     @property
     def waited(self) -> float:
-        """Real time since the state that is out was first published [s]."""
+        """Real time since the current state was first published [s]."""
         return time.monotonic() - self._asked_at

@@ -54,7 +54,7 @@ def search_divisors(
 
 def rescale(network: Network, atom: int, random: Random) -> bool:
     """
-    Compute a polynomial and some that hang together with it in another unit.
+    Compute a polynomial and some that are connected with it in another unit.
 
     Args:
         network: The network; changed in place where the result is True.

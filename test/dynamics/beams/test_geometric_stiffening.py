@@ -248,7 +248,7 @@ def test_it_costs_nothing_where_nothing_bends(make, expected):
 
 
 def test_kings_equations_have_none():
-    """rotation="linear" is King's form, to the letter; asking for both is refused."""
+    """rotation="linear" is exactly King's form; both together are refused."""
     linear = blade(stiffening='rotation="linear"')
     assert not linear.links[1].stiffens
     q = np.array([0.3, 0.1, 0.0, 0.02, -0.1, 0.0, 0.03])

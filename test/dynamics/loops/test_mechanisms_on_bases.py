@@ -35,7 +35,7 @@ def test_a_floating_mechanism_keeps_its_momentum():
         if k == 0:
             start = momentum
     np.testing.assert_allclose(momentum, start, atol=1e-5)
-    # Its own motion needs no wrench on the base, and inverse dynamics asks for none.
+    # Its own motion needs no wrench on the base, and inverse dynamics returns none.
     tau = np.zeros(robot.nv)
     tau[6] = 0.7
     qdd = dyn.forward_dynamics(q, qd, tau)

@@ -122,7 +122,7 @@ def test_it_stands_any_deflection():
 
 @pytest.mark.parametrize('name', ['chain', 'planar'])
 def test_error_falls_with_the_deflection(name):
-    """In proportion to it, but for the centrifugal loads that the modes do not feel."""
+    """In proportion to it, but for the centrifugal loads that do not act on the modes."""
     robot, dyn, particles, state = build(name)
     exact = reference_dynamics(robot)
     q_places, v_places = linearised_places(robot)
