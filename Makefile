@@ -38,7 +38,7 @@ test-all: setup-test ## every test: also the slow ones, as pip, colcon and the d
 test-faults: setup-test ## apply the seeded faults of test/faults one by one: each must fail its tests (half an hour)
 	@$(ENV) python scripts/seeded_faults.py --jobs $(WORKERS)
 
-lint: setup-test ## ruff, mypy, import contracts of .importlinter, English of documents (20 seconds)
+lint: setup-test ## ruff, mypy, import contracts of .importlinter, English of all texts (30 seconds)
 	@$(ENV) ruff check .
 	@$(ENV) mypy
 	@$(ENV) lint-imports --no-logo
