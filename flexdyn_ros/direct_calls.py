@@ -24,7 +24,7 @@ KINDS = {**dict.fromkeys(VECTORS, 'v'), 'wrenches': 'w', 'method': 'c', 'frame':
 
 class Fallback:
     """
-    A method as it is written, bound to its object weakly: a cycle would keep robots alive.
+    A method as it is written, bound to its object weakly: a cycle would keep robots in memory.
 
     Where a caller keeps the compiled call alone, it uses an equal object.
 

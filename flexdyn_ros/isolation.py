@@ -114,7 +114,7 @@ def isolated_environment(
 
 class DomainClaim:
     """
-    A DDS domain id that is this run's alone, as long as the process that claimed it lives.
+    A DDS domain id of this run alone, as long as the process that claimed it runs.
 
     The claim is a socket in Linux's abstract namespace. It reaches exactly as far as DDS on this
     machine does (the network namespace). It needs no file, and ends with the process. Ids on whose

@@ -296,8 +296,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Their units are [N m | N] and [m/s^2 | rad/s^2].
 
         The joints follow `joint_qdd`, (n_joints,); the modes move freely, without modal forces.
-        With loops the actuated joints follow it, and passive joints move as the loops have it.
-        `out` is two arrays of these shapes.
+        With loops the actuated joints follow it, and passive joints follow the loops. `out` is two
+        arrays of these shapes.
         """
         self._need_loops(loop_accelerations, loop_forces)
         return self._evaluate(

@@ -31,7 +31,7 @@ Vectors = Callable[[np.ndarray], np.ndarray]
 
 class Projection:
     """
-    Brings configurations onto the closed ones.
+    Projects configurations onto the closed ones.
 
     Args:
         space: The configuration space.

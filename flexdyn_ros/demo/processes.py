@@ -18,7 +18,7 @@ import threading
 import time
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-PATIENCE = 5.0  # for a clean stop after each signal, as launch has it [s]
+PATIENCE = 5.0  # for a clean stop after each signal, as in launch [s]
 POLL = 0.02  # [s]
 
 

@@ -36,8 +36,7 @@ class Function:
         solves: Whether it solves for accelerations, which more than one way can do.
         derives: Whether it gives derivatives by positions and rates.
         of_bodies: Whether inertias of single bodies count, so that none may be regrouped.
-        by_rank: Whether loops make it a matter of rank, so that it is generated without loops
-            only.
+        by_rank: Whether loops are solved by rank, so that it is generated without loops only.
         solved: Whether compiled code solves it with loops, from `loop_equations`, at each call.
         uses_gravity: Whether gravity changes it.
         uses_inertia: Whether payloads change it.
@@ -93,7 +92,7 @@ def _one(name: str, inputs: str, kind: str, summary: str, **more: Any) -> tuple[
 def _motion(
     name: str, inputs: str, outputs: Sequence[tuple[str, str]], summary: str, **more: Any
 ) -> tuple[str, Function]:
-    """Return one of the functions of motion, which loops make a matter of rank, and its name."""
+    """Return one of the functions of motion, solved by rank with loops, and its name."""
     return name, Function(
         tuple(inputs.split()), tuple(outputs), summary, takes_wrenches=True, by_rank=True,
         uses_gravity=True, uses_inertia=True, **more,

@@ -247,7 +247,7 @@ class Identification:
         return {reason: each for reason, each in found.items() if each}
 
     def record(self) -> dict[str, object]:
-        """Return the result as numbers and text, as the JSON file has it."""
+        """Return the result as numbers and text, in the form of the JSON file."""
         statistics, names = self.statistics, self.model.coordinates
 
         def by_name(values: np.ndarray) -> dict[str, float]:

@@ -69,7 +69,7 @@ def optimise(
     """
     traced = program.statements or program.outputs
     reports = [PassReport('traced', operation_counts(traced))]
-    # Passes that left the program as it was, or made it dearer: they would do the same again.
+    # Passes that left the program as it was, or raised its cost: they would do the same again.
     tried: dict[str, tuple[Expression, ...]] = {}
     for _ in range(ROUND_LIMIT):
         before = _total(reports[-1])

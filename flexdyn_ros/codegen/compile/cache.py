@@ -30,7 +30,7 @@ FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
 SOURCE = '.py'
 LIBRARY = '.so'
 KINDS = (SOURCE, LIBRARY)
-# An entry while it is written, and the age at which its process has died [s].
+# An entry while it is written, and the age at which its process has ended [s].
 UNFINISHED, STALE = '.tmp', 3600.0
 # Entries beyond this number are removed, the oldest first.
 ENTRY_LIMIT = 1000
@@ -135,7 +135,7 @@ def write(name: str, content: bytes) -> bool:
 
 def build_folder() -> Path:
     """
-    Return a new private folder for a compiler, and remove those of processes that died.
+    Return a new private folder for a compiler, and remove those of processes that ended.
 
     It lies in the cache, or in the system's folder for temporary files where that takes none.
     """
@@ -149,7 +149,7 @@ def build_folder() -> Path:
 
 
 def temporary_folder() -> Path:
-    """Return a new private folder outside the cache, and remove those of processes that died."""
+    """Return a new private folder outside the cache, and remove those of processes that ended."""
     return _private_folder(Path(tempfile.gettempdir()))
 
 
@@ -161,7 +161,7 @@ def _private_folder(place: Path) -> Path:
 
 
 def _is_at_work(folder: Path) -> bool:
-    """Return whether the process that made a build folder lives, or it is another user's."""
+    """Return whether the process that made a build folder runs, or it is another user's."""
     try:
         if not _is_ours(folder.stat()):
             return True

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-C of the functions that loops make a matter of rank, put after the robot's equations.
+C of the functions that loops solve by rank, put after the robot's equations.
 
 `spaces.h` and `loops.h` of `closed_chains/` solve them at each call; here are the sizes, tables
 and tolerances that they read.

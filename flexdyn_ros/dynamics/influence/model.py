@@ -161,7 +161,7 @@ class InfluenceModel:
     def inertia(
         self, index: int, place: LinkPlace, q: list, exact: bool = False
     ) -> LinkInertia:
-        """Return the inertia of a link in root axes, as the approximations have it (25), (26)."""
+        """Return the inertia of a link in root axes, by the approximations (25), (26)."""
         if self.approximations.undeformed_inertia and not exact:
             modes: list = [0.0] * place.body.n_modes
         else:

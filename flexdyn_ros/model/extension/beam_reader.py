@@ -50,7 +50,7 @@ def read_beam(
 
     Args:
         item: The <beam> element.
-        link: The link as the URDF has it, or its piece.
+        link: The link as in the URDF, or its piece.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
         start: Where the beam starts in the frame of the URDF's link, (3,) [m].
@@ -231,7 +231,7 @@ def read_segments(
 
     Args:
         item: The <segments> element.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
         start: Where they start in the frame of the URDF's link, (3,) [m].

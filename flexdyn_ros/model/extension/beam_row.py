@@ -33,7 +33,7 @@ def starts_of(described: Sequence[Item], link: Link, robot: Robot) -> list[np.nd
 
     Args:
         described: Its <beam> elements, from the link's frame outward, or its <segments>.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         robot: The robot without its extension.
 
     Raises:
@@ -85,7 +85,7 @@ def with_hub(
     Args:
         item: The <flexible_link> element.
         described: Its <beam> elements, or its <segments>.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         pieces: The links that are read from these.
         starts: Where they start in the link frame, each (3,) [m].
         notes: Receives a note where the beams replace <inertial>.

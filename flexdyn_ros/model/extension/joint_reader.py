@@ -162,7 +162,7 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
 
     Args:
         item: The <joint_dynamics> element.
-        joint: The joint as the URDF has it.
+        joint: The joint as in the URDF.
 
     Raises:
         ModelError: The joint cannot have a drive, or a value has no effect.

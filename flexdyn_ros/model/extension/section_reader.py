@@ -123,7 +123,7 @@ def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Beam
 
     Args:
         item: The <beam> element.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         length: Of the beam [m].
         hub_only: Whether <inertial> describes the hub alone.
 

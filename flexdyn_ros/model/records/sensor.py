@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sensor on the arm: where it sits, its quantity, its noise."""
+"""A sensor on the arm: its place, its quantity, its noise."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declares the parameters of a YAML file on a node and keeps their values at hand."""
+"""Declares the parameters of a YAML file on a node and keeps their values."""
 
 from __future__ import annotations
 

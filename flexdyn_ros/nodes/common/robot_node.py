@@ -228,7 +228,7 @@ class RobotNode(GuardedCallbacks, ABC):
         return super().on_cleanup(state)
 
     def on_shutdown(self, state) -> TransitionCallbackReturn:
-        """Stop for good."""
+        """Stop before the node ends."""
         self.end()
         return super().on_shutdown(state)
 

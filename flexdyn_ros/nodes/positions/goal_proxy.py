@@ -111,7 +111,7 @@ class GoalProxy:
         try:
             execution = await self._offered(given)
         except FlexdynError as error:
-            # The planner sees no reason for a refusal: log and diagnostics have it.
+            # The planner gets no reason for a refusal: log and diagnostics have it.
             self.refused += 1
             self.refusal = f'goal refused: {error}'
             self._node.get_logger().error(self.refusal)

@@ -142,9 +142,9 @@ class Lockstep:
     """
     Matches answers to the current state, and reports when all have arrived.
 
-    One thread publishes states (`ask`) and waits. Others bring answers. A stamped answer counts
-    for the state with the same stamp alone, and only the first one does. No state is ever
-    followed by a repeated, late or early answer to another.
+    One thread publishes states (`ask`) and waits. Others receive answers. A stamped answer counts
+    for the state with the same stamp alone, and only the first one does. No state is ever followed
+    by a repeated, late or early answer to another.
 
     Attributes:
         inputs: Names of the inputs that must answer each state.
@@ -212,7 +212,7 @@ class Lockstep:
             )
 
     def end(self) -> None:
-        """Release all waiting threads, for good."""
+        """Release all waiting threads, finally."""
         with self._condition:
             self._ended = True
             self._condition.notify_all()

@@ -70,8 +70,8 @@ class TrajectoryService:
         Forget the trajectory, and set the feed-forward for the torques of the next ones.
 
         Args:
-            feed_forward: Its state is that of a trajectory. Its code must be that of the cycles,
-                which is there; so it has their links of wrenches, on which no wrench acts.
+            feed_forward: Its state is that of a trajectory. Its code is that of the cycles, with
+                their links of wrenches, on which no wrench acts here.
         """
         self._steps = iter(())
         self._feed_forward = feed_forward

@@ -3,10 +3,10 @@
 A program as a network of polynomials over one another, with its exact cost.
 
 Each polynomial is a node that several others use, or a result. Its monomials are products of
-symbols, calls and other polynomials. So all that can be shared is in sight at once: products,
-sums and multiples of them. Each rewriting changes a few polynomials, whose operations are
-counted exactly. These are Boolean networks (R. K. Brayton and C. McMullen, The decomposition and
-factorization of Boolean expressions, 1982) over numbers.
+symbols, calls and other polynomials. So all shared parts are explicit: products, sums and
+multiples of them. Each rewriting changes a few polynomials, whose operations are counted exactly.
+These are Boolean networks (R. K. Brayton and C. McMullen, The decomposition and factorization of
+Boolean expressions, 1982) over numbers.
 """
 
 from __future__ import annotations
