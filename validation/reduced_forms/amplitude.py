@@ -117,7 +117,7 @@ def draw(folder: Path) -> list[Picture]:
         'a fast motion, one mode a link. Solid: torques of the joints, dashed: forces on the '
         'modes. The error of the linearised form grows with the third and second power of the '
         'deflection. Right of the dotted line its mass matrix is no longer positive definite. '
-        'With the kinetic energy of the undeformed arm modes feel no centrifugal load, at any '
+        'With the kinetic energy of the undeformed arm no centrifugal load acts on modes, at any '
         'deflection.',
     )]
 
