@@ -88,8 +88,8 @@ class ClosedChainMethods(CheckedArguments, ABC):
         """
         Return the forces of the loops under generalised forces tau, (n_constraints,).
 
-        They act on frame1, in axes of frame2, in the order of the loops and of their directions [N
-        m | N]. Of constraints that repeat each other, these are the smallest ones.
+        They act on frame1, in axes of frame2, in the order of the loops and of their directions
+        [N m | N]. For constraints that repeat each other, these are the smallest forces.
         """
         self._need_loops(loop_accelerations, loop_forces)
         base = None

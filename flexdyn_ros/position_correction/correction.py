@@ -184,7 +184,7 @@ class _Correction:
         if away[k] > self._choices.start_tolerance:
             raise CorrectionRefused(
                 f'{self._names[k]} starts {away[k]:.4g} from the present command, more than '
-                f'start_tolerance {self._choices.start_tolerance:g}. Start at its position')
+                f'start_tolerance {self._choices.start_tolerance:g}. Start where it stands')
 
     def _of_all_joints(self, polynomial: BPoly) -> BPoly:
         """Return the motion of all joints, those that are left out standing."""

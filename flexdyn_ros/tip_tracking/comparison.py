@@ -57,8 +57,7 @@ class JointReference:
         q: Positions of the driven joints, (T, n) [rad | m].
         qd: Their velocities, (T, n).
         tau: Feed-forward, (T, n) [N m | N].
-        delay: Time from the end of the path to that of the reference, negative for an earlier
-            start [s].
+        delay: Time by which the reference ends later than the path, or starts earlier [s].
     """
 
     t: np.ndarray

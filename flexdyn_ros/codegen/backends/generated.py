@@ -202,7 +202,7 @@ class GeneratedBackend:
         function = FUNCTIONS[request.name]
         if not self._robot.nv or (function.of_parameters and not request.parameters):
             return False
-        # Before `compile`, the parameters of such derivatives are not chosen yet.
+        # At compilation ahead, the parameters of such derivatives are not chosen yet.
         if not self._automatic or replace(request.traced, parameters=()) in self._ahead.requests:
             return True
         derives = function.derives or function.of_parameters
