@@ -32,7 +32,8 @@ MOST_WORDS = 25
 BANNED = re.compile(
     r'\b(tells?|told|says?|said|saying|knows?|counts? for nothing|goe?s by|whose turn|nothing is'
     r'|nobody|somebody|to be rid of|has it that|whom?|who(?:m?ever)|whatever|how(?![ -]to\b)'
-    r'|(?:returns?|yields?|prints?|shows?|names|decides?|of|to|from|about|near) where)\b'
+    r'|(?:returns?|yields?|prints?|shows?|names|decides?|is|(?<!they )are|of|to|from|about|near)'
+    r' where)\b'
     r'|(?<!-)\bwhat\b(?!:)|(?<!reason )\bwhy\b',
     re.IGNORECASE,
 )

@@ -73,7 +73,7 @@ RK4 = Tableau(
     real_limit=2.785,
     imaginary_limit=2.828,
 )
-# The limits are where its polynomial R(z) = 1 + sum_k z^(k+1) b A^k 1 leaves the unit circle.
+# At the limits its polynomial R(z) = 1 + sum_k z^(k+1) b A^k 1 leaves the unit circle.
 RK10 = Tableau(
     name='rk10',
     order=10,

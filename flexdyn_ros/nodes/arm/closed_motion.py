@@ -139,7 +139,7 @@ class ClosedMotion:
             state: Modal state.
 
         Raises:
-            LoopsCannotClose: The actuated joints are where the loops cannot close.
+            LoopsCannotClose: The loops cannot close at the actuated joints.
         """
         q, qd, qdd = self._motion(sample, state)
         n, count = self._coordinates.n_joints, self._coordinates.n_positions
