@@ -13,7 +13,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo '  PYTHON=/path/to/python3.12 picks another Python (3.10 to 3.12).'
 
-setup: ## make .venv with what the demo and the nodes need (under 600 MB)
+setup: ## make .venv with the needs of the demo and the nodes (under 600 MB)
 	@$(ENV) scripts/setup.sh run
 
 setup-docs:
@@ -38,7 +38,7 @@ test-all: setup-test ## every test: also the slow ones, as pip, colcon and the d
 test-faults: setup-test ## apply the seeded faults of test/faults one by one: each must fail its tests (half an hour)
 	@$(ENV) python scripts/seeded_faults.py --jobs $(WORKERS)
 
-lint: setup-test ## ruff, mypy, import contracts of .importlinter, English of documents (20 seconds)
+lint: setup-test ## ruff, mypy, import contracts of .importlinter, English of all texts (30 seconds)
 	@$(ENV) ruff check .
 	@$(ENV) mypy
 	@$(ENV) lint-imports --no-logo
@@ -56,7 +56,7 @@ build: setup-test ## colcon build into build/ and install/
 colcon-test: build ## colcon build, then colcon test (the quick tests)
 	@$(ENV) scripts/colcon.sh test
 
-counts: setup ## operation counts beside all published ones, and what each pass saves, into docs/ (minutes)
+counts: setup ## operation counts beside all published ones, and the savings of each pass, into docs/ (minutes)
 	@$(ENV) python -m validation.counts
 	@$(ENV) python -m benchmarks.generation
 	@$(ENV) python -m benchmarks.derivatives
@@ -99,7 +99,7 @@ docs-links: setup-docs ## check the links of the documents to other sites (needs
 pictures: setup-test ## the pictures of the examples and of the views in a browser, into docs/pictures (minutes; Chromium)
 	@mkdir -p build && $(ENV) python scripts/pictures.py
 
-lines: ## lines of code of what is installed, by folder
+lines: ## lines of code of the installed package, by folder
 	@python3 scripts/count_lines.py
 
 clean: ## remove environments, builds and caches

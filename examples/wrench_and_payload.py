@@ -25,7 +25,8 @@ def main():
     rest = np.zeros(robot.nv)
 
     alone = dyn.inverse_dynamics(q, rest, rest)
-    # What the environment does to the robot at the tool, in the root frame: a force, no moment.
+    # The wrench of the environment on the robot at the tool, in the root frame: a force, no
+    # moment.
     weight = [*(MASS * robot.gravity), 0.0, 0.0, 0.0]
     with_wrench = dyn.inverse_dynamics(q, rest, rest, wrenches={'tool': weight})
     dyn.set_payload('tool', MASS, (0.0, 0.0, 0.0), np.zeros((3, 3)))

@@ -24,7 +24,7 @@ def real_vector(argument: str, value: Any, length: int, modes: int = 0) -> list[
         argument: Name to put into an error.
         value: numpy array, sequence or buffer.
         length: Number of entries that it must have.
-        modes: How many of them, at its end, are of modes, which an error explains.
+        modes: Number of modal entries, at its end, which an error explains.
 
     Raises:
         ArgumentError: If it has another shape, or an entry that is not a finite number.
@@ -33,7 +33,7 @@ def real_vector(argument: str, value: Any, length: int, modes: int = 0) -> list[
     if kind is _ARRAY:
         if value.dtype is _DOUBLE and value.ndim == 1:
             values = value.tolist()
-            # The sum of finite numbers is finite, or else the slow way finds what is wrong.
+            # The sum of finite numbers is finite; a slower loop finds the fault of others.
             if len(values) == length and isfinite(sum(values)):
                 return values
     elif kind is list and len(value) == length and _FLOAT.issuperset(map(type, value)):
@@ -96,7 +96,7 @@ def target(out: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 def targets(out: Any, count: int) -> Sequence[Optional[np.ndarray]]:
     """
-    Return where each of two or three results is to be written, None where that is not given.
+    Return the array of each of two or three results, None for those without one.
 
     Args:
         out: As many arrays, or None.
@@ -145,7 +145,7 @@ def _array(argument: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return found
 
 
-# What functions of a simulation's state take.
+# Arguments of functions of a simulation's state.
 STATE = ('t', 'q', 'qd')
 
 

@@ -133,7 +133,7 @@ class BatchFunction:
         if not isinstance(backend, GeneratedBackend) or self._dyn._replaces(self.__name__):
             return None
         if self._dyn.robot.loops and self._function.by_rank:
-            return None  # a matter of rank, sample by sample
+            return None  # loops are solved by rank, sample by sample
         places = tuple((each, None) for each in loads)
         made = backend.batch(Request(self.__name__, frame), places, method)
         if made is None:
@@ -179,7 +179,7 @@ def _bound(
 
 
 def _threads(count: int) -> int:
-    """Return among how many threads samples are shared."""
+    """Return the number of threads that share samples."""
     try:
         wanted = int(os.environ.get(THREADS_VARIABLE, ''))
     except ValueError:

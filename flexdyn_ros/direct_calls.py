@@ -2,9 +2,9 @@
 """
 Compiled calls as attributes of one Dynamics, which go before its methods.
 
-A plain call (vectors of floats of the right length, at most one wrench, `out`) goes from CPython
-into the extension. That calls compiled code. All other calls go to the method as it is written in
-the class, which checks, computes and raises errors. The class is never changed.
+A plain call (vectors of floats of the right length, at most one wrench, `out`) is passed from
+CPython to the extension. That calls compiled code. All other calls go to the method as it is
+written in the class, which checks, computes and raises errors. The class is never changed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from weakref import ref
 from flexdyn_ros.codegen.compile.extension import extension
 from flexdyn_ros.dynamics.functions import VECTORS
 
-# What parameters are to the extension, by name: a vector (v), wrenches (w), what chooses the
-# function (c), where the result goes (o); anything else (a) is absent from a plain call.
+# Parameters by their meaning to the extension: a vector (v), wrenches (w), the choice of the
+# function (c), the place of the result (o). Any other parameter (a) is absent from a plain call.
 KINDS = {**dict.fromkeys(VECTORS, 'v'), 'wrenches': 'w', 'method': 'c', 'frame': 'c', 'out': 'o'}
 
 
 class Fallback:
     """
-    A method as it is written, bound to its object weakly: a cycle would keep robots alive.
+    A method as it is written, bound to its object weakly: a cycle would keep robots in memory.
 
-    Where a caller keeps the compiled call alone, an equal object answers.
+    Where a caller keeps the compiled call alone, it uses an equal object.
 
     Attributes:
         state: The state that an equal object is made from.
@@ -57,13 +57,13 @@ def call_directly(
     owner: Any, written: Callable, kernel: Any, choice: Optional[str], frame: Optional[str]
 ) -> None:
     """
-    Let a compiled function answer plain calls of a method of one object.
+    Let a compiled function serve plain calls of a method of one object.
 
     Args:
         owner: The object.
         written: The method in its class; where a subclass has another one, nothing changes.
         kernel: The compiled function; other functions than the extension's change nothing.
-        choice: Frame or method of the calls that it answers, or None.
+        choice: Frame or method of the calls that it serves, or None.
         frame: Frame of the wrench that it takes after its vectors, or None.
     """
     module = extension() if kernel is not None else None

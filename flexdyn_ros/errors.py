@@ -56,7 +56,7 @@ class UnknownName(FlexdynError):
 
     Attributes:
         kind: The kind of name, such as "link".
-        name: The name asked for.
+        name: The unknown name.
         known: The names that exist.
     """
 
@@ -161,7 +161,7 @@ class UnattainableMotion(FlexdynError):
 
 class SingularMassMatrix(FlexdynError):
     """
-    Forward dynamics has no unique answer: some motion meets no inertia.
+    Forward dynamics has no unique result: some motion meets no inertia.
 
     Attributes:
         coordinate: The coordinate whose motion meets no inertia.

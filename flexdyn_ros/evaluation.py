@@ -25,7 +25,7 @@ from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
-# With loops, what derivatives are computed from.
+# With loops, the functions from which derivatives are computed.
 DERIVED = ('loop_equations', 'inverse_dynamics_derivatives', 'loop_derivatives')
 
 
@@ -121,7 +121,7 @@ class Evaluation(CheckedArguments):
     def _call_directly(
         self, name: str, frame: Optional[str], loaded: Sequence[str], method: str
     ) -> None:
-        """Let compiled code answer the next plain calls of a method, where there is some."""
+        """Let compiled code serve the next plain calls of a method, where there is some."""
         backend = self._backend
         if not isinstance(backend, GeneratedBackend) or backend.name != 'c':
             return
@@ -190,7 +190,7 @@ class Evaluation(CheckedArguments):
         return found
 
     def _request(self, name: str, frame: Optional[str] = None) -> Request:
-        """Return a function as it is asked of the backend."""
+        """Return a function as a request to the backend."""
         closed = self._closed if FUNCTIONS[name].solved else None
         return Request(name, frame, settings=() if closed is None else closed.settings)
 

@@ -13,7 +13,7 @@ from flexdyn_ros.progress import next_stage
 
 # Colours that remain distinct under colour blindness (Okabe and Ito 2008).
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000')
-MEASURED = '0.6'  # colour of what is measured, beside what is computed
+MEASURED = '0.6'  # colour of measured values, beside computed ones
 FORMATS = ('png', 'svg')
 _LINES = ('-', '--', ':', '-.')
 _LEGEND_ROWS = 14

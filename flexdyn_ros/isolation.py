@@ -39,14 +39,14 @@ NETWORK_PREFIXES = (
 )
 NETWORK_VARIABLES = ('NDDS_DISCOVERY_PEERS', 'NDDS_QOS_PROFILES', 'SKIP_DEFAULT_XML_FILE')
 NEUTRAL = ('ROS_DISTRO', 'ROS_PYTHON_VERSION', 'ROS_VERSION', 'RMW_IMPLEMENTATION')
-"""Variables that describe the ROS in use; a ROS that is meant to be used keeps them."""
+"""Variables that describe the ROS in use; a ROS that is chosen keeps them."""
 
 OTHER_PREFIXES = ('AMENT_', 'COLCON_', '_ROS_WHEELS_')
 OTHER_VARIABLES = ('PYTHONHOME', 'PYTHONSTARTUP', 'PYTHONUSERBASE')
 
 DOMAIN_IDS = range(1, 101)
 """
-Ids whose ports stay below 32768, where Linux starts to hand out ports of its own.
+Ids whose ports stay below 32768, where Linux starts to assign ports of its own.
 
 See "The ROS_DOMAIN_ID" in the ROS 2 documentation.
 """
@@ -114,11 +114,11 @@ def isolated_environment(
 
 class DomainClaim:
     """
-    A DDS domain id that is this run's alone, as long as the process that claimed it lives.
+    A DDS domain id of this run alone, as long as the process that claimed it runs.
 
     The claim is a socket in Linux's abstract namespace. It reaches exactly as far as DDS on this
     machine does (the network namespace). It needs no file, and ends with the process. Ids on whose
-    discovery port some participant already listens are passed over.
+    discovery port some participant already listens are skipped.
 
     Attributes:
         domain_id: The id claimed.
@@ -140,11 +140,11 @@ class DomainClaim:
         )
 
     def keep_across_exec(self) -> None:
-        """Let the claim live on in the program that replaces this process."""
+        """Keep the claim in the program that replaces this process."""
         self._claim.set_inheritable(True)
 
     def release(self) -> None:
-        """Give the domain back."""
+        """Release the domain."""
         self._claim.close()
 
 

@@ -20,9 +20,9 @@ def new_file(path: Union[str, os.PathLike[str]]) -> Iterator[BinaryIO]:
     """
     Open a binary file that takes its place once it is whole.
 
-    It is written beside its place, handed to the disk and renamed. Where that fails, by a full
-    disk for instance, the former file stays, without a rest beside it. A pipe or
-    a device is written as it is.
+    It is written beside its place, flushed to the disk and renamed. Where that fails, by a full
+    disk for instance, the former file stays, without a rest beside it. A pipe or a device is
+    written as it is.
 
     Args:
         path: The file; one that exists is replaced, and keeps its permissions.

@@ -38,12 +38,12 @@ class ProgressBar:
         label: str = 'simulating', stays: bool = True,
     ):
         """
-        Choose where progress goes.
+        Choose the output of progress.
 
         Args:
             progress: None draws on a terminal only, True draws always, False never. A callable is
                 called with the fraction done instead, at most ten times a second and at the end.
-            stream: Where to draw; stderr when None.
+            stream: Its output; stderr when None.
             label: The activity.
             stays: Whether the line stays at the end, where the run lasted a second.
         """

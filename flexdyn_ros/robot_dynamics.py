@@ -69,7 +69,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         backend: Name of the backend in use.
         formulation: Name of the formulation in use.
         batch: The same functions over many samples at once, see `BatchDynamics`.
-        loop_tolerance: How far a configuration may leave a loop open, as a fraction of the loop's
+        loop_tolerance: Largest constraint error of a configuration, as a fraction of the loop's
             length, or an angle [rad]. Beyond it dynamics raise ArgumentError, and beyond a
             thousandth of it they warn once. The length is that of the way along the loop over the
             origins of its joints and frames.
@@ -93,7 +93,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 "python" (the exported Python, run by CPython), "c" (the exported C, compiled), or
                 "auto". "auto" is "c" where there is a compiler, otherwise "python". Code is
                 generated at a function's first call and kept on disk. "auto" does so up to 40
-                coordinates, for derivatives up to 12; beyond that the reference answers until
+                coordinates, for derivatives up to 12; beyond that the reference computes until
                 `compile` is called.
             patient: Deprecated, without effect.
             formulation: "recursive" (Newton-Euler, composite and articulated bodies), or
@@ -107,7 +107,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Raises:
             ArgumentError: If there is no such backend, formulation or approximation, or they do
                 not go together; if a link's rotation="linear" has no place in the formulation.
-            NoCompiler: If "c" is asked for and there is no C compiler.
+            NoCompiler: "c" is chosen and there is no C compiler.
         """
         require_robot(robot)
         if backend not in BACKENDS:
@@ -136,7 +136,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
     @property
     def loop_tolerance(self) -> float:
-        """How far a configuration may leave a loop open, see the class."""
+        """Largest constraint error of a configuration, see the class."""
         return self._loop_tolerance
 
     @loop_tolerance.setter
@@ -159,8 +159,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Generate and compile functions now.
 
-        They answer from then on, for any number of coordinates. The backend "reference" has
-        nothing to compile.
+        From then on they compute the results, for any number of coordinates. The backend
+        "reference" has nothing to compile.
 
         Args:
             functions: Names as of `generate`, such as "inverse_dynamics" or "jacobian:tool".
@@ -207,7 +207,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             qd: Velocity, (nv,).
             qdd: Acceleration, (nv,), that the loops allow.
             wrenches: See the class.
-            out: Where to write the result.
+            out: Array for the result.
             loop_forces: See `ClosedChainMethods`.
 
         Raises:
@@ -242,7 +242,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             qd: Velocity, (nv,).
             tau: Joint torques, then modal forces, (nv,).
             wrenches: See the class.
-            out: Where to write the result.
+            out: Array for the result.
             method: "recursive" (O(n); robots with mimic joints take the other way), "cholesky"
                 (mass matrix and its factors), or "auto". "auto" is the one with fewer operations
                 of generated code, otherwise "recursive". With loops there is one way, and with the
@@ -296,8 +296,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Their units are [N m | N] and [m/s^2 | rad/s^2].
 
         The joints follow `joint_qdd`, (n_joints,); the modes move freely, without modal forces.
-        With loops the actuated joints follow it, and passive joints move as the loops have it.
-        `out` is two arrays of these shapes.
+        With loops the actuated joints follow it, and passive joints follow the loops. `out` is two
+        arrays of these shapes.
         """
         self._need_loops(loop_accelerations, loop_forces)
         return self._evaluate(
@@ -481,7 +481,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
     def external_force_vector(
         self, q: ArrayLike, wrenches: Wrenches, out: Out = None
     ) -> np.ndarray:
-        """Return the forces that wrenches ask for, -J^T w, (nv,) [N m | N]."""
+        """Return the forces that balance wrenches, -J^T w, (nv,) [N m | N]."""
         return self._evaluate('external_force_vector', (q,), wrenches=wrenches, out=out)
 
     def frame_pose(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:
@@ -581,7 +581,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 "<joint>/coulomb", "<joint>/rotor_inertia". Springs and modes have
                 "<joint>/stiffness", "<joint>/damping", "<mode>/stiffness", "<mode>/damping".
             wrenches: See the class.
-            out: Where to write the result.
+            out: Array for the result.
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
@@ -731,7 +731,7 @@ def require_dynamics(value: object) -> None:
 def _checked_approximations(
     formulation: str, approximations: Union[str, Iterable[str]], backend: str
 ) -> Approximations:
-    """Return the approximations by these names where all three choices go together."""
+    """Return the approximations by these names, or raise where the three choices contradict."""
     if formulation not in FORMULATIONS:
         raise ArgumentError('formulation', f'is "{formulation}", expected one of {FORMULATIONS}')
     found = Approximations.named(approximations)

@@ -12,15 +12,14 @@ _CODES = {'red': '31', 'green': '32', 'yellow': '33', 'bold': '1', 'dim': '2'}
 
 def paint(text: str, colour: str, stream: Optional[TextIO] = None) -> str:
     """
-    Return the text in a colour, or as it is where colours are unwelcome.
+    Return the text in a colour, or plain where colours are off.
 
-    They are welcome on a terminal that is not "dumb" while NO_COLOR is unset or empty
-    (no-color.org).
+    They are on for a terminal that is not "dumb" while NO_COLOR is unset or empty (no-color.org).
 
     Args:
         text: The text to show.
         colour: red, green, yellow, bold or dim.
-        stream: Where it will be printed; stdout when None.
+        stream: Stream of the output; stdout when None.
     """
     stream = sys.stdout if stream is None else stream
     if os.environ.get('NO_COLOR') or os.environ.get('TERM') == 'dumb' or not stream.isatty():

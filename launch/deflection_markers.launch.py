@@ -8,5 +8,5 @@ def generate_launch_description():
     """Return the arguments and the node."""
     return node_launch_description('deflection_markers', USE_SIM_TIME, {
         'modal_states_topic': (
-            'modal_states', 'where modal states come from; they may be silent'),
+            'modal_states', 'topic of the modal states; it may have no publisher'),
     })

@@ -8,12 +8,12 @@ def generate_launch_description():
     """Return the arguments and the node."""
     switches = {
         'publish_clock': ('false', 'publish simulated time on /clock'),
-        'lockstep': ('false', 'wait for the torques that answer each joint_states'),
+        'lockstep': ('false', 'wait for the torques of each joint_states'),
     }
     topics = {
         'joint_efforts_topic': (
-            '~/joint_efforts', 'where torques with names come from (sensor_msgs/JointState)'),
+            '~/joint_efforts', 'topic of torques with names (sensor_msgs/JointState)'),
         'swing_reference_topic': (
-            '~/swing_reference', 'where the reference of swing.amplitude goes (JointTrajectory)'),
+            '~/swing_reference', 'topic of the reference of swing.amplitude (JointTrajectory)'),
     }
     return node_launch_description('forward_dynamics', switches, topics)

@@ -15,7 +15,7 @@ def generate_launch_description():
         'output_folder': ('identified', 'folder of the identified URDF and of the report'),
     }
     topics = {
-        'controller_topic': ('~/joint_trajectory', 'where the trajectory (JointTrajectory) goes'),
+        'controller_topic': ('~/joint_trajectory', 'topic of the trajectory (JointTrajectory)'),
     }
     return node_launch_description(
         'identification', switches, topics, texts,

@@ -8,7 +8,7 @@ def generate_launch_description():
     """Return the arguments and the node."""
     return node_launch_description('inverse_dynamics', USE_SIM_TIME, {
         'commands_topic': (
-            '~/commands', 'where the torques go, such as /forward_effort_controller/commands'),
+            '~/commands', 'topic of the torques, such as /forward_effort_controller/commands'),
         'reference_topic': (
-            '~/reference', 'where the desired motion (JointTrajectory) comes from'),
+            '~/reference', 'topic of the desired motion (JointTrajectory)'),
     })

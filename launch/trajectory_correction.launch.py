@@ -13,6 +13,6 @@ def generate_launch_description():
     }
     topics = {
         'rigid_joint_states_topic': (
-            '~/joint_states', 'where the joint states for the planner go'),
+            '~/joint_states', 'topic of the joint states for the planner'),
     }
     return node_launch_description('trajectory_correction', USE_SIM_TIME, topics, texts)

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = 'flexdyn_ros'
 PICTURE = ROOT / 'docs' / 'architecture.svg'
-# Entry points that import everything, and what nothing of the library needs.
+# Entry points that import everything, and modules that the library does not need.
 LEFT_OUT = ('__init__', '__main__', 'isolation')
 # Widths and heights [px].
 LETTER, HEIGHT, GAP, ROW, MARGIN = 7.6, 32, 24, 62, 12

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 venv=${VENV:-$PWD/.venv}
 
-wanted() { # PACKAGE: what its build depends on
+wanted() { # PACKAGE: digest of the inputs of its build
   { find "interfaces/$1" -type f | sort | xargs cat
     cat scripts/build_interfaces.sh; grep '^ros-' requirements/test.txt; } | sha256sum
 }

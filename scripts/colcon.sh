@@ -9,8 +9,8 @@ folder=${2:-$root}
 mkdir -p "$folder"
 cd "$folder"
 export ROS_VERSION=2 ROS_PYTHON_VERSION=3 COLCON_LOG_LEVEL=40
-# What a freshly built workspace must show, in a minute: manifest, linters, isolation, the model
-# from URDF and the parameters of the nodes. `make test` runs everything.
+# Tests of a freshly built workspace, of a minute: manifest, linters, isolation, the model from URDF
+# and the parameters of the nodes. `make test` runs everything.
 quick=(test/packaging test/model/test_urdf.py test/model/test_extension.py
   test/nodes/test_parameters.py)
 places=(--base-paths "$root" --build-base build --install-base install)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def link(source: Path, place: Path) -> None:
-    """Put a symbolic link to a source at a place, over whatever was there."""
+    """Put a symbolic link to a source at a place, in place of any former file."""
     place.parent.mkdir(parents=True, exist_ok=True)
     if place.is_symlink() or place.is_file():
         place.unlink()

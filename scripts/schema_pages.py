@@ -52,7 +52,7 @@ effect.
 attribute without a default has no effect while it is omitted.
 """
 _INERTIA = """\
-## How a beam shares the link's `<inertial>`
+## Share of a beam in the link's `<inertial>`
 
 `flexdyn flex` writes a first `<flexible_link>` for a link. Its data are the lowest frequency, the
 stiffness of the tip, or a tube or box of a material.

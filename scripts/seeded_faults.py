@@ -2,10 +2,10 @@
 """
 Apply the seeded faults of test/faults/faults.yaml one by one; each must fail its tests.
 
-A fault is one line of that file: the file, a text that occurs once in it, its replacement, and the
-test file (or test) that must fail without the tests marked slow. Faults are applied to copies of
-the repository. The exit code is 1 where a fault survives, where its text is missing, or where its
-tests cannot run.
+A fault is one line of that file: the file, a text that occurs once in it, and its replacement. The
+line ends with the test file (or test) that must fail without the tests marked slow. Faults are
+applied to copies of the repository. The exit code is 1 where a fault survives, where its text is
+missing, or where its tests cannot run.
 """
 
 import argparse

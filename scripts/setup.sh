@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup.sh run|docs|test|validate: make .venv with what the demo needs; docs adds the site of
-# documents, test the tests, validate also the comparison with other codes.
+# scripts/setup.sh run|docs|test|validate: make .venv with the needs of the demo. docs adds the site
+# of documents, test the tests, validate also the comparison with other codes.
 # A second call with nothing changed returns at once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

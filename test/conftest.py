@@ -3,8 +3,8 @@
 Keep every test run apart from other ROS programs, however pytest was started.
 
 The run gets a DDS domain of its own that no packet leaves the machine from. When another ROS is
-sourced in the shell, pytest starts again without it: what LD_LIBRARY_PATH and PYTHONPATH have
-already done to a running process cannot be undone.
+sourced in the shell, pytest starts again without it: effects of LD_LIBRARY_PATH and PYTHONPATH on
+a running process cannot be undone.
 """
 
 import gc
@@ -42,12 +42,12 @@ isolation = _load_isolation()
 
 
 def _has_own_ros() -> bool:
-    """Tell whether ROS 2 is part of this virtual environment, rather than of the machine."""
+    """Return whether ROS 2 is part of this virtual environment, rather than of the machine."""
     return (Path(sys.prefix) / 'share/ament_index/resource_index/packages/rclpy').exists()
 
 
 def _foreign_paths_in_use() -> bool:
-    """Tell whether libraries or modules of another ROS can reach this process."""
+    """Return whether libraries or modules of another ROS can reach this process."""
     entries = [
         entry
         for name in isolation.PATH_VARIABLES
@@ -74,7 +74,7 @@ def _restart_without_foreign(config) -> None:
 
 
 def pytest_configure(config):
-    """Claim a domain and set, never inherit, what keeps DDS on this machine."""
+    """Claim a domain and set, never inherit, the variables that keep DDS on this machine."""
     # Below colcon the paths are the workspace's, and on a machine with ROS they are ROS itself.
     if _has_own_ros() and 'COLCON' not in os.environ and _RESTARTED not in os.environ:
         if _foreign_paths_in_use():
@@ -112,7 +112,7 @@ def pytest_unconfigure(config):
 
 
 def pytest_collection_finish(session):
-    """Spare the garbage collector what lives as long as the run; its passes take a twentieth."""
+    """Freeze objects that live as long as the run: garbage collection takes a twentieth."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
@@ -125,7 +125,7 @@ def user_flags(monkeypatch):
 
 
 def pytest_runtest_setup(item):
-    """Skip tests marked `ros` where rclpy is not installed, and say what would run them."""
+    """Skip tests marked `ros` where rclpy is not installed, and name the remedy."""
     if item.get_closest_marker('ros') and importlib.util.find_spec('rclpy') is None:
         pytest.skip('rclpy is not installed here: `make test` installs it')
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Python programs in processes of their own, forked from one that has imported what they need.
+Python programs in processes of their own, forked from one with their imports done.
 
-A process of its own costs a second of imports otherwise, which is most of what tests of commands
-and nodes would take. Run as a script this is the server: it imports the modules of its arguments,
+A process of its own costs a second of imports otherwise, which is most of the time of tests of
+commands and nodes. Run as a script this is the server. It imports the modules of its arguments,
 reads requests from stdin, a JSON object a line, and answers each with a line.
 """
 
@@ -22,7 +22,7 @@ import time
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ('stdin', 'stdout', 'stderr')
-# What commands import, where it is installed.
+# Imports of commands, where they are installed.
 COMMANDS = (
     'flexdyn_ros.cli.main', 'flexdyn_ros.model.check', 'flexdyn_ros.robot_dynamics',
     'flexdyn_ros.simulation.integrate', 'flexdyn_ros.simulation.plot',

@@ -11,7 +11,7 @@ FEW_STEPS = 40
 
 @pytest.fixture(scope='session')
 def simplified():
-    """Return what `generate` has simplified in this run, by robot and call."""
+    """Return the simplified code of `generate` in this run, by robot and call."""
     return {}
 
 
@@ -20,8 +20,8 @@ def simplified_once(simplified, monkeypatch):
     """
     Let `generate` write all languages from one program a function, and its search end early.
 
-    Passes take most of its time, and their result depends on no language. How cheap the programs
-    become is for test/codegen/test_common_divisors.py and test/counts to say.
+    Passes take most of its time, and their result depends on no language.
+    test/codegen/test_common_divisors.py and test/counts check the operations of the programs.
     """
     writing = import_module('flexdyn_ros.codegen.generate')
     passes = import_module('flexdyn_ros.codegen.tracing.simplify')

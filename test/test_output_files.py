@@ -71,7 +71,7 @@ def test_a_full_disk(robot, motion, tmp_path, writer, before):
         path.write_bytes(before)
     if writer == 'joints.png':
         pytest.importorskip('matplotlib', reason='matplotlib draws it: `make test` installs it')
-        WRITERS[writer](robot, motion, path)  # makes what matplotlib keeps
+        WRITERS[writer](robot, motion, path)  # makes the caches of matplotlib
         for file in tmp_path.iterdir():
             file.unlink()
         if before is not None:

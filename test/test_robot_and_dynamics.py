@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that take a Robot, its Dynamics or its QuasiStatic say which, and how to get it."""
+"""Errors about a Robot, its Dynamics or its QuasiStatic name the type and its source."""
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError

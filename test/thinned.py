@@ -6,11 +6,11 @@ import pytest
 
 def thinned(values, kept):
     """
-    Return parameters for pytest, marked slow where they repeat what others prove.
+    Return parameters for pytest, marked slow where they repeat other cases.
 
     Args:
         values: Parameters, one or a tuple for each case.
-        kept: Those of the default run: a collection, or a function of what a case consists of.
+        kept: Those of the default run: a collection, or a function of the parts of a case.
     """
     def stays(case):
         return kept(*case) if callable(kept) else (case if len(case) > 1 else case[0]) in kept

@@ -9,7 +9,7 @@ from typing import Callable, Optional, Sequence, Union
 
 import numpy as np
 
-# What the number that a row is compared with stands on.
+# Foundation of the number that a row is compared with.
 KINDS = {
     'printed': 'equal to the printed value',
     'approximate': 'near the printed value, of which an input or a program is not printed',
@@ -29,7 +29,8 @@ KIND_WORDS = {
     'closed_form': 'closed form', 'second_formulation': 'model',
     'other_code': 'code', 'qualitative': 'statement', 'regression': 'own', 'source': 'source',
 }
-# How near ours is to the number that explains a miss, of its largest entry, unless a row says.
+# Accepted error of ours from the number that explains a miss, of its largest entry, unless a row
+# gives one.
 EXPLAINED_WITHIN = 1e-3
 RELATIONS = ('equal', 'at most', 'at least')
 COSTS = ('quick', 'slow')
@@ -93,15 +94,16 @@ class Row:
         unit: Unit of both.
         tolerance: Largest difference that counts as none.
         relative: Whether tolerance and difference are fractions of each expected number.
-        of_largest: Why they are fractions of the largest expected number instead, if they are.
+        of_largest: Reason for fractions of the largest expected number instead, if they are.
         kind: A key of KINDS.
         relation: Required relation of ours to the expected: equal, at most or at least.
-        place: Where in the source it stands.
+        place: Place in the source.
         note: Remark for the reader.
-        expected_miss: Why the row does not come out, and which side is wrong; empty where it does.
-        shown: How the expected number is printed, where not as the file gives it.
+        expected_miss: Cause of a miss of the row, and the side in error; empty without.
+        shown: The expected number as the page prints it, where not as the file gives it.
         instead: The value of ours where it should miss.
-        instead_within: How near ours is to that; a thousandth of its largest entry if None.
+        instead_within: Accepted error of ours from that; a thousandth of its largest entry if
+            None.
     """
 
     quantity: str
@@ -147,8 +149,8 @@ class Row:
         """
         The largest difference, by absolute value; over the expected number if relative.
 
-        For "at most" and "at least" it is by how much the bound is passed, negative within it.
-        None where there are no two numbers.
+        For "at most" and "at least" it is the excess over the bound, negative within it. None
+        where there are no two numbers.
         """
         if isinstance(self.expected, str) or isinstance(self.ours, (Verdict, NotRun)):
             return None
@@ -193,7 +195,7 @@ class Row:
 @dataclass(frozen=True)
 class Source:
     """
-    Where a case comes from.
+    Source of a case.
 
     Attributes:
         key: Name of the file of cases, such as `el_rayyes`.
@@ -214,8 +216,8 @@ class Case:
     Attributes:
         name: Its name on the command line.
         title: Its subject.
-        source: Where it comes from.
-        run: Computes the rows; it is handed a function that takes the fraction done.
+        source: Its source.
+        run: Computes the rows; it receives a function that takes the fraction done.
         cost: `quick` (under 3 s) or `slow`.
         needs: Modules of other programs, by import name, without which nothing of it runs.
         plots: Draws the important pictures into a folder, or None.

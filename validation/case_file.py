@@ -21,17 +21,17 @@ The project's own file of cases: one YAML a source, in the folder `cases`.
             expected: 0.01637       # a number, nested lists of numbers, or a statement; `computed`
                                     # where another program computes it in the same run
             absolute: 5.0e-6        # tolerance; or relative: 1.0e-9, of each entry; or of_largest:
-            reason: Why so          # 1.0e-9, of the largest entry, which needs a reason
+            reason: The reason      # 1.0e-9, of the largest entry, which needs a reason
             kind: printed           # see KINDS in case.py
             relation: at most       # or at least; equal unless given
             place: table 4.9
             note: Remark for the reader
-            expected_miss: Why it does not come out, and which side is wrong
+            expected_miss: The cause, and the side in error
             instead: 0.01702        # ours, where it should miss
-            instead_within: 1.0e-8  # how near; 1e-3 of the largest number unless given
+            instead_within: 1.0e-8  # tolerance; 1e-3 of the largest number unless given
             shown: '0.016370'       # the expected value as the page is to show it
 
-Code hands its results over by the rows' keys (`make_rows`), so that no number is without a
+Code returns its results by the rows' keys (`make_rows`), so that no number is without a
 result and no result without a number.
 """
 
@@ -48,7 +48,7 @@ from validation.case import COSTS, NotRun, Numbers, Row, Verdict
 import yaml
 
 FOLDER = Path(__file__).with_name('cases')
-# What stands in the file for an expected value that another program computes in the same run.
+# Stands in the file for an expected value that another program computes in the same run.
 COMPUTED = 'computed'
 
 _SOURCE = {'heading', 'publication', 'rests_on', 'about', 'cases'}

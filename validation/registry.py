@@ -61,7 +61,7 @@ class Code:
     The code of a case.
 
     Attributes:
-        run: Computes the rows; it is handed a function that takes the fraction done.
+        run: Computes the rows; it receives a function that takes the fraction done.
         plots: Draws its pictures into a folder, or None.
     """
 

@@ -28,7 +28,7 @@ from validation.case import (
 )
 from validation.registry import cases
 
-# What pip calls a module, where that is not its own name.
+# Names of modules in pip, where they differ.
 PIP_NAMES = {'pinocchio': 'pin'}
 _POLL = 0.5  # [s]
 _REPORT_STEP = 0.01  # of a case, between reports from another process
@@ -43,7 +43,7 @@ class Outcome:
         name: The case.
         rows: Its rows; none where it broke.
         pictures: The pictures that it drew.
-        seconds: How long it took.
+        seconds: Duration.
         error: The traceback where it broke; else empty.
     """
 
@@ -78,7 +78,7 @@ def run_case(
 
     Args:
         case: The case.
-        folder: Where pictures go; None draws none.
+        folder: Folder of the pictures; None draws none.
         progress: Receives the fraction done.
     """
     start = time.monotonic()
@@ -89,7 +89,8 @@ def run_case(
     rows: tuple[Row, ...] = ()
     pictures: tuple[Picture, ...] = ()
     error = ''
-    # What a case is about, such as constraints that repeat each other, is no news.
+    # Warnings about the subject of a case, such as constraints that repeat each other, are left
+    # out.
     logger = logging.getLogger('flexdyn_ros')
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -118,8 +119,8 @@ def run_cases(
 
     Args:
         chosen: The cases.
-        folder: Where pictures go; None draws none.
-        jobs: How many run side by side, each in a process of its own; slow ones start first.
+        folder: Folder of the pictures; None draws none.
+        jobs: Number of cases side by side, each in a process of its own; slow ones start first.
         running: Receives the fraction done of each running case, repeatedly.
     """
     if jobs == 1:

@@ -4,7 +4,7 @@ Traced algorithms run on numbers of any precision: float, numpy.float32, numpy.l
 
 A program is written out as straight-line Python, one statement an operation, in the order in
 which the algorithm takes them, without any rewriting. Every number of the model is converted
-once to the wanted kind, and so are the arguments: no intermediate has another precision, on any
+once to the wanted kind, and so are the arguments. No intermediate has another precision, on any
 version of numpy. A value that depends on the model alone (a product of two of its numbers) is
 formed in double precision before.
 """

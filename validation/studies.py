@@ -19,7 +19,7 @@ ROOTS = (1.8751040687119611, 4.694091132974175, 7.854757438237613, 10.9955407348
 
 
 def reference(robot: Robot) -> Dynamics:
-    """Return the dynamics by the readable algorithms: nothing is generated for one call."""
+    """Return the dynamics by the readable algorithms, which generate no code for one call."""
     return Dynamics(robot, backend='reference')
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How rows are shown: numbers, differences and verdicts in words."""
+"""Texts of rows: numbers, differences and verdicts in words."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def verdict_text(row: Row) -> str:
 
 
 def note_text(row: Row) -> str:
-    """Return the remarks on a row: why it misses, its scale, and its note."""
+    """Return the remarks on a row: the reason of a miss, its scale, and its note."""
     return ' '.join(text for text in (row.expected_miss, row.of_largest, row.note) if text)
 
 
@@ -62,7 +62,7 @@ def numbers_text(value: Union[Numbers, None]) -> str:
     if array.ndim == 0:
         return number_text(float(array), 9)
     if array.size <= _MOST_NUMBERS and array.ndim == 1:
-        # Rounding of what should be zero is no number to read.
+        # Rounding of a value that should be zero is no number to read.
         noise = _NOISE * np.max(np.abs(array), initial=0.0)
         return ', '.join(number_text(x if abs(x) > noise else 0.0) for x in array)
     shape = ' x '.join(map(str, array.shape))

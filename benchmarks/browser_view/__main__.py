@@ -71,7 +71,7 @@ const frame = () => {
 };
 requestAnimationFrame(frame);
 """
-# What viser leaves on: each pixel of an edge is computed from four samples.
+# Smoothing as viser leaves it on: each pixel of an edge is computed from four samples.
 SINGLE_SAMPLES = """
 const get = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, given) {

@@ -47,8 +47,8 @@ def compare(
         ours: One call of ours.
         theirs: One call of theirs.
         counts: Calls a round of each.
-        rounds: How many rounds.
-        each: How many samples a call of each handles.
+        rounds: Number of rounds.
+        each: Number of samples in a call of each.
     """
     for call in (ours, theirs):
         call()

@@ -39,11 +39,11 @@ class Line:
         name: The measured quantity.
         ours: Our time [s].
         least: Our shortest time [s].
-        ratio: Their time over ours, or how time grew.
+        ratio: Their time over ours, or the growth of time.
         spread: The middle half of the ratios.
         peer: The other side of the comparison.
         theirs: Their time [s].
-        met: Whether it is as required; None where nothing is.
+        met: Whether it is as required; None without a requirement.
         wanted: The requirement.
     """
 

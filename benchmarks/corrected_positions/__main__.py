@@ -79,8 +79,8 @@ def page() -> str:
         '4, 4', 'and 4 kN m/rad from base to tool, as measured on strain-wave drives of this '
         'size. The dampers are', '10, 10, 8, 3, 3 and 3 N m s/rad. The motors stand where they '
         "are commanded. Links are Pinocchio's,", 'and scipy integrates.', '',
-        f'Without correction the tip ends {1e3 * before.static:.2f} mm from where the rigid '
-        f"arm's would. It", f'swings by {1e6 * before.vibration:.1f} um afterwards, and is up to '
+        f'Without correction the tip ends {1e3 * before.static:.2f} mm from that of the '
+        'rigid arm. It', f'swings by {1e6 * before.vibration:.1f} um afterwards, and is up to '
         f'{1e3 * before.moving:.2f} mm away on the way.', '',
         '## All stiffnesses wrong by one factor', '', *head]
     lines += [row(f'{factor:g} times the stiffness', corrected(model(factor)))

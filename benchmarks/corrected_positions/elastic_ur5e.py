@@ -70,7 +70,7 @@ def smooth_path(duration: float = 1.0, period: float = 0.01) -> TrajectoryPoints
 @dataclass(frozen=True)
 class TipErrors:
     """
-    How far the tip is from where the rigid arm's would be.
+    Distance of the tip from that of the rigid arm.
 
     Attributes:
         static: Distance at rest after the motion [m].
@@ -103,7 +103,7 @@ class Plant:
         return np.array(self._data.oMf[self._frame].translation)
 
     def at_rest(self, motors: np.ndarray) -> np.ndarray:
-        """Return where the links rest, (6,) [rad]."""
+        """Return the rest positions of the links, (6,) [rad]."""
         def moments(q: np.ndarray) -> np.ndarray:
             return STIFFNESS * (motors - q) - self._pin.computeGeneralizedGravity(
                 self._model, self._data, q)

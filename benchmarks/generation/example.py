@@ -2,9 +2,9 @@
 """
 The small example of El-Rayyes 1990, section 3.2, as one program.
 
-Statements of the Stanford arm's inverse dynamics that the thesis carries through CLEAR
-(figures 3.2 to 3.8), in our own order: unused statements, constants that fold, two
-trigonometric identities, a common factor, and a product that several statements share.
+Statements of the Stanford arm's inverse dynamics that the thesis carries through CLEAR (figures
+3.2 to 3.8), in our own order. They have unused statements, constants that fold, two trigonometric
+identities, a common factor, and a product that several statements share.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ EXPLAINED = {
     'common_divisors': 'common pairs of factors or scaled terms are computed once, best first',
 }
 
-HEAD = """# Generated code: how it works
+HEAD = """# Generated code
 
 *Written by `python -m benchmarks.generation`; do not edit.*
 

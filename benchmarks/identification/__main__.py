@@ -2,9 +2,10 @@
 """
 Command: python -m benchmarks.identification URDF --fit LOG ... --test LOG [--gains K ...].
 
-It fits the parameters to some logs, and prints the residuals on another as a Markdown table: all
-samples, and those where the joint itself moves or stands; beside them those of plain least
-squares. Torques are compared behind the filter of the fit. Logs are not part of this repository.
+It fits the parameters to some logs, and prints the residuals on another as a Markdown table. The
+rows are all samples, and those where the joint itself moves or stands. Beside them are those of
+plain least squares. Torques are compared behind the filter of the fit. Logs are not part of this
+repository.
 """
 
 from __future__ import annotations

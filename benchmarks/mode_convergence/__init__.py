@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How beam modes converge: python -m benchmarks.mode_convergence."""
+"""Convergence of beam modes: python -m benchmarks.mode_convergence."""

@@ -14,7 +14,7 @@ DOCS = Path(__file__).resolve().parents[2] / 'docs'
 SIZES = tuple(range(1, 9))
 SHOWN = (1, 2, 3, 4, 6, 8)
 PAGE = """\
-# How many modes
+# Number of modes
 
 <!-- Written by `python -m benchmarks.mode_convergence`. -->
 

@@ -55,7 +55,7 @@ def rates(basis: tuple[str, str, int], size: int, hinged: bool = False) -> np.nd
 
 
 def deflection_error(basis: tuple[str, str, int], size: int) -> float:
-    """Return by how much the static deflection under a tip force falls short of 1 / 3."""
+    """Return the missing part of the static deflection under a tip force, over 1 / 3."""
     dyn = dynamics(basis, size)
     zero = np.zeros(dyn.robot.nv)
     shape = dyn.jacobian(zero, 'tip')[1]

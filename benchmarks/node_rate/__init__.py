@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the inverse dynamics node answers joint states over DDS."""
+"""Rate and delay of the inverse dynamics node over DDS."""

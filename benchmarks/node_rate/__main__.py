@@ -2,8 +2,8 @@
 """
 Command: scripts/env.sh python -m benchmarks.node_rate [--backend BACKEND] [RATE ...].
 
-Starts inverse_dynamics_node as a process of its own, publishes joint states at each rate [Hz]
-from this one, and prints how many torques came back and how late.
+Starts inverse_dynamics_node as a process of its own, and publishes joint states at each rate [Hz]
+from this one. Prints the number of torques that came back, and their delay.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Probe(Node):
             JointState, 'inverse_dynamics_node/joint_torques', self._answer,
             qos_profile_sensor_data, callback_group=OutsideExecutor(),
         )
-        # An executor would take longer than what is measured.
+        # An executor would take longer than the measured time.
         self.answers = SubscriptionThread(self, [answers])
 
     def callback_failed(self, what: str, error: Exception) -> None:
@@ -135,7 +135,7 @@ def running(
         chrt = ['chrt', '-f', str(priority)] if priority else []
         node = subprocess.Popen(
             [*chrt, *command, '--params-file', str(file)],
-            # So that what is traced is not found on disk.
+            # So that traced code is not found on disk.
             env={**os.environ, 'FLEXDYN_CACHE_DIR': folder} if priority else None,
         )
         try:

@@ -2,7 +2,7 @@
 """
 Slow motion beside fast modes: adaptive and implicit methods against `rk4` at its limit.
 
-A beam on a hinge with an elastic joint swings at up to 5 Hz; torsion modes of up to 7.6 kHz rest,
+A beam on a hinge with an elastic joint swings at up to 5 Hz. Torsion modes of up to 7.6 kHz rest,
 but for the 1e-9 rad that an eccentric gram twists them.
 
 Command: python -m benchmarks.simulation.stiff prints evaluations by error.
@@ -58,7 +58,7 @@ class Problem:
     """A motion with its reference, by rk10 or DOP853."""
 
     def __init__(self, dyn: fd.Dynamics, q: np.ndarray, exact: dict[str, Any]):
-        """Take a robot, its start at rest and how the reference is computed."""
+        """Take a robot, its start at rest and the method of the reference."""
         self.dyn, self.q, self.rest = dyn, q, np.zeros(dyn.robot.nv)
         self.exact = self.run(exact).q
 

@@ -2,8 +2,8 @@
 """
 Command: scripts/env.sh python -m benchmarks.soak [--minutes M] [--rate HZ] [--mode MODE].
 
-Runs inverse_dynamics_node under a steady stream of joint states, prints its memory and its delays
-twelve times, and ends with code 1 where memory grew after the first quarter, or where the node
+Runs inverse_dynamics_node under a steady stream of joint states, and prints its memory and its
+delays twelve times. Ends with code 1 where memory grew after the first quarter, or where the node
 stopped answering. States that arrive during a computation are dropped: on a busy machine only a
 part of them is answered.
 """

@@ -3,9 +3,9 @@
 Command: python -m benchmarks.tip_tracking [--samples N].
 
 Compares the residual vibration and the tip error of rigid feed-forward with those of stable
-inversion, for the Canadarm and for a UR5e with payload, and writes docs/tip_tracking_study.md.
-In seeded samples each mass, stiffness and damping of the plant differs from the model's by a
-factor from 0.95 to 1.05.
+inversion. The arms are the Canadarm and a UR5e with payload; writes docs/tip_tracking_study.md. In
+seeded samples each mass, stiffness and damping of the plant differs from the model's by a factor
+from 0.95 to 1.05.
 """
 
 from __future__ import annotations

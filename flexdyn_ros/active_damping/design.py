@@ -143,7 +143,7 @@ def damping_controller(
         period: Of the controller [s].
         delay: Measured, from a reading to the torque that it makes [s]; counted in whole periods.
         sensors: The sensors; None takes the <sensor> elements, or encoders on all motors.
-        modes: How many of the lowest lightly damped modes are damped.
+        modes: Number of the lowest lightly damped modes to damp.
         actuators: Joint that damps each mode; None chooses them.
         in_drives: Whether the joint loop acts in the drives, without the delay.
         stiffness_error: Relative error of all stiffnesses up to which the bounds hold.

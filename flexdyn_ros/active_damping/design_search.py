@@ -30,7 +30,7 @@ from flexdyn_ros.model.records.sensor import MountedSensor
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 
-RISE, ENOUGH = 7.0, 0.1  # of the damping ratio; 5 with a reserve for what the model lacks
+RISE, ENOUGH = 7.0, 0.1  # of the damping ratio; 5 with a reserve for errors of the model
 PEAK_BY_MOTORS, PEAK_BY_LINKS = 3.5, 2.0
 EXTRA_DELAY = 4e-3  # [s]
 KEPT_RISE = 2.0  # within the range of joint positions

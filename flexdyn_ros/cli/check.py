@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`flexdyn check`: faults and doubts of a model, link by link and joint by joint.
+`flexdyn check`: faults and doubtful values of a model, link by link and joint by joint.
 
 Read a description and its <flexdyn> extension, and report errors and doubtful values.
 
@@ -73,7 +73,7 @@ def run(call: argparse.Namespace) -> int:
 
 
 def _motion_findings(robot: 'Robot') -> list['Finding']:
-    """Return doubts about the motion that loops leave, and about modes under the weight."""
+    """Return findings on the motion that loops leave, and on modes under the weight."""
     if not (robot.loops or robot.n_modes):
         return []
     from flexdyn_ros.closed_chains.check import loop_findings
@@ -108,7 +108,7 @@ def _frequency_findings(dyn: 'Dynamics') -> list['Finding']:
 
 
 def _coupling_findings(dyn: 'Dynamics', stiffness: Any) -> Iterator['Finding']:
-    """Yield a warning where couplings of modes let the robot give way at rest."""
+    """Yield a warning where couplings of modes make the robot unstable at rest."""
     from flexdyn_ros.model.check import Finding, WARNING
     import numpy as np
 

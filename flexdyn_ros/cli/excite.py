@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_out(parser, 'excitation')
     parser.add_argument(
         '--period', metavar='S', type=positive, default=20.0,
-        help='shortest duration [s]; longer where limits ask for it (default: 20)')
+        help='shortest duration [s]; longer where limits need it (default: 20)')
     parser.add_argument(
         '--harmonics', metavar='N', type=int, default=5, help='number of frequencies (default: 5)')
     parser.add_argument(

@@ -27,7 +27,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import new_folder, write_text
 from flexdyn_ros.progress import ProgressBar
 
-# What a caller of the library knows by another name.
+# Names of the library's arguments as options.
 _OPTIONS = {'function': '--function', 'arguments': '--argument', 'name': '--name'}
 SUMMARY = 'source code of a dynamics function'
 

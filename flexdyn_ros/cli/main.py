@@ -104,7 +104,7 @@ def _run(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) ->
     except KeyboardInterrupt:
         return _report('Interrupted.', EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # The reader went away; with stdout elsewhere the interpreter's last flush is quiet.
+        # The reader has closed the pipe. With stdout redirected, the last flush raises no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except OSError as error:
@@ -170,7 +170,7 @@ class _Warnings(logging.Handler):
 
 
 class _CompilingBars(logging.Handler):
-    """Draws on a terminal how far compiling has come."""
+    """Draws the progress of compilations on a terminal."""
 
     def __init__(self) -> None:
         super().__init__()

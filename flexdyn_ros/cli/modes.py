@@ -63,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--observer', metavar='HZ', type=float,
-        help='how well a modal observer at this rate [Hz] estimates each mode. It reads the '
+        help='the observability of each mode by a modal observer at this rate [Hz]. It reads the '
         '<sensor> elements, or encoders on all motors (docs/modal_observer.md)',
     )
     parser.add_argument(
@@ -113,7 +113,7 @@ def run(call: argparse.Namespace) -> int:
 
 
 def _observer(robot: Any, q: Any, rate: float) -> dict[str, Any]:
-    """Return the sensors, and how well each mode with joints locked is estimated."""
+    """Return the sensors, and the observability of each mode with joints locked."""
     from flexdyn_ros.modal_observer import ModalObserver
     from flexdyn_ros.robot_dynamics import Dynamics
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that subcommands share, and how their values are read."""
+"""Options that subcommands share, and readers of their values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flexdyn_ros.model.records.robot import Robot
     import numpy as np
 
-# What a caller of the library knows by another name.
+# Names of the library's arguments as options.
 _OPTIONS = {
     'path_or_xml': 'URDF',
     'extension': '--extension',
@@ -47,7 +47,7 @@ def add_subcommand(subparsers: Any, module: ModuleType) -> None:
     Add a subcommand.
 
     Args:
-        subparsers: Where to add it.
+        subparsers: The parser's subcommands.
         module: Its module: SUMMARY, a function `run` of the call, and a function `add_options` of
             the parser where it has options. Its docstring has a headline, the description, and
             examples at the end. READS_ROBOT is False where it reads no robot description.

@@ -16,7 +16,7 @@ With --tube, --box or --mesh the matrices are those of the solid itself, of quad
 They need scikit-fem; meshes also need meshio, surfaces trimesh and gmsh. A tube or box is clamped
 at the origin; node 1 is its root, node 2 its end. In a mesh --root-at and --interface-at name
 places and radii: the surface within moves as a rigid body with that frame. Node 1 is the root, 2,
-3, ... the interfaces. A second mesh shows how far the lowest frequency has converged.
+3, ... the interfaces. A second mesh shows the convergence of the lowest frequency.
 
 With --modal FILE the modes of an SID, .fem (MBDyn) or .npz file are written in the other format.
 

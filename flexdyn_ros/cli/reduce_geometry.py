@@ -46,7 +46,7 @@ def add_geometry(parser: argparse.ArgumentParser) -> None:
 
 def reduced_solid(call: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """
-    Return the modes of a solid link, and how its lowest frequency depends on the mesh.
+    Return the modes of a solid link, and the change of its lowest frequency with the mesh.
 
     Args:
         call: The call, with --mesh, --tube or --box.
@@ -93,7 +93,7 @@ def reduced_solid(call: argparse.Namespace) -> tuple[dict[str, Any], dict[str, A
 
 
 def convergence_line(found: dict[str, Any]) -> str:
-    """Return how the lowest frequency depends on the mesh, as a line."""
+    """Return the change of the lowest frequency with the mesh, as a line."""
     text = f'  convergence: {found["frequency_hz"]:.6g} Hz with {found["nodes"]} nodes'
     if 'other_nodes' not in found:
         return f'{text}; a refined mesh is too large to compare'

@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(call: argparse.Namespace) -> int:
-    """Compute, compare, write the results and print where they are."""
+    """Compute, compare, write the results and print their paths."""
     from flexdyn_ros.cli.replayed import compare
     from flexdyn_ros.identification.bag import read_joint_states
 

@@ -75,7 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '--method', choices=METHODS, default='auto', type=_method,
         help='Runge-Kutta method, named by its order. In the implicit one dry friction holds. '
         '--dt samples an adaptive one of scipy, or CVODE of SUNDIALS. The default, auto, is '
-        'implicit where friction, damping or a spring of a joint asks for shorter steps, else rk4',
+        'implicit where friction, damping or a spring of a joint needs shorter steps, else rk4',
     )
     for option, what in (
         ('--rtol', '[1] (default: 1e-6)'), ('--atol', '[rad | m] (default: 0.001 of --rtol)'),

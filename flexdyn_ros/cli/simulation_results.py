@@ -32,7 +32,7 @@ Write = tuple[Callable[['Trajectory', Path], Path], str]
 
 def further_files(call: argparse.Namespace, dyn: Any, start: Optional[Path]) -> list[Write]:
     """
-    Return the writers of the files that --mcap and --html ask for.
+    Return the writers of the files of --mcap and --html.
 
     Args:
         call: The call.

@@ -83,7 +83,7 @@ class ClosedChains(ClosedMotions):
         if name.startswith('inverse'):
             qdd = np.asarray(given)
             rest = mass @ qdd + bias
-            self._torques(rest, a)  # refuses what passive joints would have to make
+            self._torques(rest, a)  # refuses forces on passive joints
             state = LoopState(mass, rest, a, known, qdd, np.zeros(self._n))
             if parameters is None:
                 return inverse_derivatives(state, backend, q, qd, wrenches, groups)

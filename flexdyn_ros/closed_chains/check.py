@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Doubts about the loops of a model: whether they close, and which motions they leave."""
+"""Findings on the loops of a model: whether they close, and which motions they leave."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPEN = 1e-9
 
 
 def loop_findings(dyn: Any) -> list[Finding]:
-    """Return doubts about a robot's loops at the closed configuration nearest to zero."""
+    """Return findings on a robot's loops at the closed configuration nearest to zero."""
     robot = dyn.robot
     zero = robot.neutral_configuration()
     errors = dyn.loop_gaps(zero)

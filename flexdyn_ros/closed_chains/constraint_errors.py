@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constraint errors of the loops: how far each is from being closed, in its directions."""
+"""Constraint errors of the loops, in their constrained directions."""
 
 from __future__ import annotations
 

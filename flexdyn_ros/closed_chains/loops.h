@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Motion and forces under the constraints of loops. The method, its sources and its tolerances are
- * those of solve.py, chains.py and projection.py, which answer where a function here
- * reports its results as not sound.
+ * those of solve.py, chains.py and projection.py. These compute results that a function here
+ * reports as not sound.
  *
- * Sizes, tables and tolerances stand before it (closed_loops.py), and so does flexdyn_call, which
- * gives mass matrix, bias, constraint Jacobian A, its rate times velocities, and poses of loops.
- * It follows spaces.h.
+ * Sizes, tables and tolerances stand before it (closed_loops.py), and so does flexdyn_call. That
+ * computes mass matrix, bias, constraint Jacobian A, its rate times velocities, and poses of
+ * loops. It follows spaces.h.
  */
 enum { BIAS = NV * NV, A = BIAS + NV, GAMMA = A + N * NV, POSES = GAMMA + N };
 enum { EQUATIONS = POSES + 12 * LOOPS };
@@ -70,7 +70,7 @@ static void rotation_vector(const double *r, double *v)
         v[i] = half[i] * (sine > 1e-6 ? atan2(sine, cosine) / sine : small);
 }
 
-/* The rotation vector that takes frame axis `axis` to where the pose has it. */
+/* The rotation vector from frame axis `axis` to that axis of the pose. */
 static void axis_rotation(const double *r, int axis, double *v)
 {
     const int next = (axis + 1) % 3, last = (axis + 2) % 3;
@@ -314,8 +314,8 @@ static void move(double *q, const double *step)
 }
 
 /*
- * x: q, qd, loads, tolerance, rank; y: the nearest closed q and qd, from errors that are small, or
- * that a time step has left where the rank is known.
+ * x: q, qd, loads, tolerance, rank; y: the nearest closed q and qd. Errors are small, or those of
+ * a time step of known rank.
  */
 void flexdyn_project(const double *x, double *y, double *work)
 {

@@ -89,7 +89,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         Return the forces of the loops under generalised forces tau, (n_constraints,).
 
         They act on frame1, in axes of frame2, in the order of the loops and of their directions
-        [N m | N]. Where constraints repeat each other these are the smallest ones.
+        [N m | N]. For constraints that repeat each other, these are the smallest forces.
         """
         self._need_loops(loop_accelerations, loop_forces)
         base = None
@@ -121,7 +121,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         Args:
             q: Configuration, (nq,).
             forces: Generalised forces on the open tree, (nv,).
-            out: Where to write the result.
+            out: Two arrays for the results.
             loop_forces: See the class.
 
         Raises:
@@ -184,7 +184,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
             q: Configuration, (nq,).
             frame: Name of a link.
             inverse: Whether to return J M^-1 J^T, or its inverse.
-            out: Where to write the result.
+            out: Array for the result.
 
         Raises:
             ArgumentError: If the frame cannot move in all six directions, so that only the
@@ -202,7 +202,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
                 mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
             except np.linalg.LinAlgError:
                 rest = np.zeros(nv)
-                self.forward_dynamics(at, rest, rest)  # names what meets no inertia
+                self.forward_dynamics(at, rest, rest)  # names the motion without inertia
                 raise
             if inverse:
                 return mobility
@@ -220,7 +220,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
     def _call_directly(
         self, name: str, frame: Optional[str], loaded: Sequence[str], method: str
     ) -> None:
-        """Let compiled code answer the next plain calls; see `Evaluation`."""
+        """Let compiled code serve the next plain calls; see `Evaluation`."""
 
     def _refuse_loops(self, what: str, advice: str) -> None:
         """Refuse a quantity that is known for open trees only."""

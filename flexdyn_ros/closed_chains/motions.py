@@ -184,7 +184,7 @@ class ClosedMotions(ClosedStates):
             a: Constraint Jacobian, (n, nv).
             jacobian: Of the forces that come with unit constraint forces; a for these alone.
             known: Spaces of a over the moving coordinates.
-            c: Accelerations that the constraints ask for, (n,).
+            c: Accelerations that the constraints prescribe, (n,).
             correction: See `motion`.
 
         Raises:
@@ -258,7 +258,7 @@ class ClosedMotions(ClosedStates):
         if off > CONTRADICTION * max(1.0, np.abs(c).max(initial=0.0)):
             self._warn(
                 'contradiction',
-                f'the loops ask for accelerations that contradict each other by {off:.3g} '
+                f'the loops need accelerations that contradict each other by {off:.3g} '
                 '[m/s^2 | rad/s^2]. They are met in the least-squares sense',
                 'Take Dynamics.project for a velocity that meets them',
             )

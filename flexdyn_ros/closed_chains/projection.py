@@ -31,7 +31,7 @@ Vectors = Callable[[np.ndarray], np.ndarray]
 
 class Projection:
     """
-    Brings configurations onto the closed ones.
+    Projects configurations onto the closed ones.
 
     Args:
         space: The configuration space.
@@ -64,7 +64,7 @@ class Projection:
         return q if closed else None
 
     def _descend(self, q: np.ndarray) -> tuple[np.ndarray, bool]:
-        """Return where the errors are smallest from q on, and whether the loops close there."""
+        """Return the configuration of smallest errors near q, and whether its loops close."""
         errors = self._errors(q)
         damping = 1.0
         for _ in range(MOST_STEPS):

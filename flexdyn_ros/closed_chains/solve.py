@@ -186,7 +186,7 @@ def attainable_forces(
     Return constraint forces f that leave as little as possible of rest - map^T f.
 
     Args:
-        rest: Generalised forces that a motion asks for, (nv,).
+        rest: Generalised forces that a motion needs, (nv,).
         map_: Jacobian of the constraint forces, (n, nv).
         groups: Coordinates by rank: the remainder on the first group is made smallest, then, with
             that kept, on the second, and so on.

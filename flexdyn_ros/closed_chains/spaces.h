@@ -37,7 +37,7 @@ static inline double largest(const double *v, int count)
     return most;
 }
 
-/* Make x the reflection that takes it onto its first axis; return where it ends there. */
+/* Make x the reflection that takes it onto its first axis; return its coordinate there. */
 static inline double reflection(double *x, double square, double *scale)
 {
     const double end = x[0] > 0.0 ? -sqrt(square) : sqrt(square);

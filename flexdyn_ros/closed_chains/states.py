@@ -18,8 +18,8 @@ from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 _LOGGER = logging.getLogger('flexdyn_ros')
-# Constraint errors that are refused, of the loop's length [- | rad]; and what draws a warning, of
-# these.
+# Constraint errors that are refused, of the loop's length [- | rad]; and the part of these that
+# draws a warning.
 LOOP_TOLERANCE, DOUBTFUL = 1e-3, 1e-3
 
 
@@ -266,7 +266,7 @@ class ClosedStates:
         by_name = dict(zip(self.robot.constraint_names, (float(x) for x in errors)))
         worst = max(by_name, key=lambda name: abs(by_name[name]))
         advice = (
-            'Hold fewer coordinates, or start nearer to where the loop closes' if held else
-            'Start nearer to where the loop closes, or check lengths and frames of its links'
+            'Hold fewer coordinates, or start nearer to a closed loop' if held else
+            'Start nearer to a closed loop, or check lengths and frames of its links'
         )
         return LoopsCannotClose(worst.rpartition('/')[0], by_name, advice)

@@ -8,7 +8,7 @@ Integration leaves the constraints, which are met in accelerations only. Three w
 - "force" pushes frame1 back with f = -kp error - kd rate, beside the constraint forces (van der
 Merwe, Multi-body dynamics of robotic structures, 1995, eq. 5.75; it
   acts on the tip, so that it counts against the force that the tip exerts);
-- "baumgarte" asks for relative accelerations of -kp error - kd rate (J. Baumgarte, Stabilization
+- "baumgarte" prescribes relative accelerations of -kp error - kd rate (J. Baumgarte, Stabilization
   of constraints and integrals of motion in dynamical systems, 1972).
 
 "none" lets them drift.
@@ -48,7 +48,7 @@ class RungeKuttaMethod(Protocol):
 
 class PrescribedErrors:
     """
-    Constraint errors and their rates that prescribed accelerations of loops ask for.
+    Constraint errors and their rates that follow from prescribed accelerations of loops.
 
     They are the double integral of these accelerations by the Runge-Kutta method of the motion.
     The gains that hold the drift therefore keep the method's order.
@@ -101,7 +101,7 @@ class LoopMotion:
     The loops of one simulation.
 
     Attributes:
-        drift: How drift is held.
+        drift: The stabilisation of the drift.
         rank: Rank of the constraints at the last closed state where it was found.
     """
 
@@ -243,7 +243,7 @@ class LoopMotion:
         ).reaction
 
     def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state at the end of the step, brought back where asked."""
+        """Return the state at the end of the step, projected under drift="projection"."""
         if self._accelerations is not None:
             self._prescribed.end_step()
         if self.drift != 'projection':

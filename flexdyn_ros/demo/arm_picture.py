@@ -72,7 +72,7 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], run_file: Path) -> A
     for axes, row in zip(panels, rows):
         links, rigid = shape.bent(row)
         unbent = shape.unbent(row)
-        if not robot.flat:  # the vertical projection on the floor shows where the arm is
+        if not robot.flat:  # the vertical projection on the floor shows the place of the arm
             for line in (*(link.line for link in links), *rigid):
                 axes.plot(*(line * (1.0, 1.0, 0.0)).T, **SHADOW)
         for piece in unbent:

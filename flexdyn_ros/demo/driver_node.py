@@ -39,9 +39,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import MarkerArray
 
 QUEUE = QoSProfile(depth=1000)
-PATIENCE = 2.0  # with an answer about the inverse dynamics, before asking again [s]
+PATIENCE = 2.0  # with a response of the inverse dynamics, before the next request [s]
 SHOW_EVERY = 0.5  # real time between two lines of progress [s]
-QUIET = 0.5  # real time without news after the last state, before the record is closed [s]
+QUIET = 0.5  # real time without messages after the last state, before the record is closed [s]
 KINDS = {
     plan.STATES: JointState, plan.MODES: JointState, plan.TIPS: PoseArray,
     plan.TORQUES: JointState, 'clock': Clock, plan.MARKERS: MarkerArray,
@@ -86,10 +86,10 @@ class Driver(Node):
 
     def _ask(self) -> None:
         """
-        Ask whether the inverse dynamics is active, until it is.
+        Call the service of the inverse dynamics until that is active.
 
-        A service that has seen this client's request and not yet its reader drops the answer, so
-        that an answer may never come.
+        A service that has matched this client's request and not yet its reader drops the response:
+        no response may ever come.
         """
         late = self._pending is not None and time.monotonic() - self._asked_at > PATIENCE
         if late and not self._pending.done():

@@ -43,7 +43,7 @@ def variables(domain_id: int, log_folder: Union[str, Path]) -> dict[str, str]:
 
     Args:
         domain_id: The claimed domain.
-        log_folder: Where ROS writes its logs.
+        log_folder: Folder of the logs of ROS.
     """
     if has_own_ros():
         found = isolated_environment(os.environ, Path(sys.prefix), domain_id)

@@ -45,7 +45,7 @@ def missing_needs(robots: Sequence[str], folder: Path) -> list[str]:
 
     Args:
         robots: Keys of the robots.
-        folder: Where results will go.
+        folder: Folder of the results.
     """
     return [*missing_modules(robots), *filter(None, [missing_room(folder)])]
 

@@ -15,9 +15,9 @@ import numpy as np
 
 CONTROL_COLOURS = {'pd': MEASURED, 'rigid': COLOURS[4], 'flexible': COLOURS[0]}
 MOST_ROWS = 800
-NO_ERROR = 1e-12  # what is drawn for zero on a logarithmic axis [rad]
-DEPTH = 0.1  # how far below the best control's largest error a logarithmic axis reaches [1]
-SMALL = 0.01  # of the largest deflection of its unit: what is smaller is left out [1]
+NO_ERROR = 1e-12  # drawn in place of zero on a logarithmic axis [rad]
+DEPTH = 0.1  # lower end of a logarithmic axis, of the best control's largest error [1]
+SMALL = 0.01  # of the largest deflection of its unit: smaller ones are left out [1]
 
 
 class Results:
@@ -129,7 +129,7 @@ def draw_tracking_error(results: Results) -> Any:
     joints = results.robot.joints
     title = 'Tracking error (feed-forward with the exact model of the arm)'
     figure, panels = _panels(results, joints, curve, title, '|error| [mrad]', sharey=True)
-    # Where an error changes its sign the curve falls without end; that is no information.
+    # At a change of sign, the curve of an error falls without end, which carries no information.
     smallest = min(curve(results.best, name)[0].max() for name in joints)
     panels[0].set(yscale='log', ylim=(max(smallest * DEPTH, 1e3 * NO_ERROR), None))
     return figure
@@ -150,7 +150,7 @@ def _panels(
     for axes, name in zip(panels, names):
         for control, data in results.data.items():
             values, label = curve(control, name)
-            # What may hide behind another is wide.
+            # A line that another may hide is wide.
             width = 2.6 if control == 'rigid' else 1.2
             axes.plot(data['time'], values, color=CONTROL_COLOURS[control], lw=width, label=label)
         axes.set_title(name, fontsize='medium')

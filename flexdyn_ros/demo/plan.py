@@ -16,7 +16,7 @@ import numpy as np
 import yaml
 
 _EXPANDING = threading.Lock()  # xacro keeps the arguments of one file at a time
-# The simulator takes more steps a cycle where the fastest mode asks for them.
+# The simulator takes more steps a cycle where the fastest mode needs them.
 RATE = 200.0  # of states and torques in simulated time [Hz]
 MARKER_RATE = 2.0  # of markers in real time [Hz]
 COMPARISON = 0.5  # part of the duration that controls other than the best are run for [1]
@@ -168,7 +168,7 @@ class DemoRun:
         control: Key of the kind of control.
         duration: Simulated time [s].
         compared: Time from the start over which controls are compared [s].
-        folder: Where its files go.
+        folder: Folder of its files.
         description_file: URDF or xacro file.
         extension_file: File with <flexdyn> data; '' where there is none.
         rate: Rate of states in simulated time [Hz].
@@ -245,7 +245,7 @@ class DemoRun:
 
     def _parameters(self) -> dict[str, dict[str, Any]]:
         robot = self.demo_robot
-        # With all terms off the node answers with zeros: all runs have the same processes and
+        # With all terms off the node publishes zeros: all runs have the same processes and
         # differ in the torque alone.
         terms = dict.fromkeys(
             ('gravity', 'coriolis', 'inertia', 'friction'), self.control != 'pd')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Processes that start and stop together, and end with whoever started them.
+Processes that start and stop together, and end with their parent.
 
 `python -m flexdyn_ros.demo.processes MODULE ...` runs a module until its standard input ends: then
 nothing outlives a caller that was killed.
@@ -18,7 +18,7 @@ import threading
 import time
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-PATIENCE = 5.0  # for a clean stop after each signal, as launch has it [s]
+PATIENCE = 5.0  # for a clean stop after each signal, as in launch [s]
 POLL = 0.02  # [s]
 
 
@@ -47,8 +47,8 @@ class ProcessGroup:
     """
     Processes that are stopped together: SIGINT, then SIGTERM, then SIGKILL.
 
-    Each process gets a session of its own, so that Ctrl-C in a terminal reaches only whoever
-    holds this group. That one then stops them in order.
+    Each process gets a session of its own, so that Ctrl-C in a terminal reaches only the process
+    that holds this group. That one then stops them in order.
     """
 
     def __init__(self, patience: float = PATIENCE):

@@ -13,7 +13,7 @@ import numpy as np
 MOTOR = '_motor'  # suffix of the motor side of an elastic joint in joint_states
 SIMULATOR = (plan.STATES, plan.MODES, plan.TIPS, 'clock')
 
-# Variables that decide where messages may go.
+# Variables that decide the reach of messages.
 NETWORK = (
     'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID', 'ROS_DISCOVERY_SERVER', 'ROS_STATIC_PEERS',
     'FASTDDS_DEFAULT_PROFILES_FILE',
@@ -187,6 +187,6 @@ def errors(recording: Recording) -> list[str]:
 
 
 def expected_counts(run: plan.DemoRun) -> dict[str, int]:
-    """Return how many messages each topic of the control loop carries, without repetitions."""
+    """Return the numbers of messages by topic of the control loop, without repetitions."""
     states = run.expected_states
     return {**dict.fromkeys(SIMULATOR, states), plan.TORQUES: states - 1}  # the last: no answer

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How well the tip of one robot follows a path: `python -m flexdyn_ros.demo.tip_comparison ROBOT`.
+Errors of the tip of one robot on a path: `python -m flexdyn_ros.demo.tip_comparison ROBOT`.
 
 The tip moves straight between the first two waypoints, under the robot's own controllers, with
 rigid feed-forward and with stable inversion. The model is exact, or each mass, stiffness and

@@ -5,7 +5,7 @@ Recursive O(n) solution of M qdd = forces with flexible bodies, in all or some c
 The reverse Gaussian elimination of the DeNOC form (Mohan and Saha, eqs. 34 to 42, as corrected:
 Psi_i = Psihat_i Ihat_i^-1, phihat_i = phi_i - P_i^T etabar_i). Body by body from the tips, the
 block of a body's own coordinates is factorised and eliminated. The remainder is the articulated
-inertia that its parent feels. The mass matrix is never formed.
+inertia at the parent. The mass matrix is never formed.
 
 The same steps give the factors U and D of the mass matrix, M = U D U^T (eqs. 34 to 38, as
 corrected: U_ij = P_i^T A_ji^T Psi_j). Each body's block Ihat is factorised too, so that U is unit
@@ -166,7 +166,7 @@ def _eliminate(
 
 
 def _reduce(rigid: BlockInertia, step: Elimination) -> BlockInertia:
-    """Return Mhat - Psihat Ihat^-1 Psihat^T, the inertia of the body that its parent feels."""
+    """Return Mhat - Psihat Ihat^-1 Psihat^T, the inertia of the body at its parent."""
     for (force, moment), pivot in zip(reduced_momenta(step), step.factors.pivots):
         rigid = rigid.less(1.0 / pivot, force, moment)
     return rigid

@@ -177,7 +177,7 @@ class _Assembly:
         return JointMotion(kind, axis, None, ((self.coordinates.term(name),),))
 
     def on_bearing(self, joint: Joint, attached: Body) -> Body:
-        """Return where a joint's own motion starts, behind one massless body a bearing's axis."""
+        """Return the start of a joint's own motion, behind one massless body a bearing's axis."""
         for name, axis in zip(joint.bearing_names, joint.dynamics.bearing):
             moved = self._passive_joint(name, axis.direction)
             self.bodies.append(replace(attached, joint=moved, links=(joint.child,)))
@@ -253,7 +253,7 @@ class _Assembly:
         self._add_inertia(frame.body, inertia, ZERO, IDENTITY)
 
     def joint_motion(self, joint: Joint) -> JointMotion:
-        """Return how a joint's child moves, with the places of its coordinates."""
+        """Return the motion of a joint's child, with the places of its coordinates."""
         kind = JOINT_TYPES.get(joint.type, joint.type)
         if kind == 'fixed':
             return JointMotion()

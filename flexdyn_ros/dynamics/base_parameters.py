@@ -43,7 +43,7 @@ from flexdyn_ros.dynamics.spatial import (
 # Relative error of one operation, and that of a body's own moments and places as they come.
 UNIT_ROUND_OFF = 2.0 ** -53
 OWN_ERROR = 4.0 * UNIT_ROUND_OFF
-# Entries of a rotation that are meant to the letter.
+# Entries of a rotation that are exact.
 EXACT = (0.0, 1.0, -1.0)
 
 

@@ -18,7 +18,7 @@ Rate = tuple[int, Scalar]
 
 
 def displacements(tree: Multibody, q: list) -> list[list[Rate]]:
-    """Return for each velocity coordinate, (nv,), the entries of q that it moves, and how."""
+    """Return for each velocity coordinate, (nv,), the entries of q that it moves, with rates."""
     found: list[list[Rate]] = [[] for _ in range(tree.nv)]
     for body in tree.bodies:
         joint, start = body.joint, body.joint.position_start

@@ -170,7 +170,7 @@ def recursive_motions(
 
 class FrameKinematics(NamedTuple):
     """
-    How the motion of frames is found, by one formulation or another.
+    The motion of frames, by one formulation or another.
 
     Attributes:
         motions: Poses, velocities and accelerations of frames.

@@ -16,7 +16,7 @@ from typing import Any, Sequence
 VECTORS = (
     'q', 'qd', 'qdd', 'joint_q', 'joint_qd', 'joint_qdd', 'modal_state', 'step', 'tau',
 )
-# How forward dynamics solves for accelerations.
+# Methods of forward dynamics.
 SOLVING_METHODS = ('auto', 'recursive', 'cholesky')
 
 
@@ -36,8 +36,7 @@ class Function:
         solves: Whether it solves for accelerations, which more than one way can do.
         derives: Whether it gives derivatives by positions and rates.
         of_bodies: Whether inertias of single bodies count, so that none may be regrouped.
-        by_rank: Whether loops make it a matter of rank, so that it is generated without loops
-            only.
+        by_rank: Whether loops are solved by rank, so that it is generated without loops only.
         solved: Whether compiled code solves it with loops, from `loop_equations`, at each call.
         uses_gravity: Whether gravity changes it.
         uses_inertia: Whether payloads change it.
@@ -72,7 +71,7 @@ def result_shape(
             "parameter matrix" (nv, n_parameters), "spatial inertia" (6, 6), "pose" (4, 4) and
             "jacobian" (6, nv). Scalars are "energy" and "power".
         nv: Number of velocity coordinates.
-        n_joints: How many of them are joints'.
+        n_joints: Number of those that are joints'.
         n_parameters: Number of parameters.
     """
     return {
@@ -93,7 +92,7 @@ def _one(name: str, inputs: str, kind: str, summary: str, **more: Any) -> tuple[
 def _motion(
     name: str, inputs: str, outputs: Sequence[tuple[str, str]], summary: str, **more: Any
 ) -> tuple[str, Function]:
-    """Return one of the functions of motion, which loops make a matter of rank, and its name."""
+    """Return one of the functions of motion, solved by rank with loops, and its name."""
     return name, Function(
         tuple(inputs.split()), tuple(outputs), summary, takes_wrenches=True, by_rank=True,
         uses_gravity=True, uses_inertia=True, **more,

@@ -54,7 +54,7 @@ class AxisTerm:
 @dataclass(frozen=True)
 class JointMotion:
     """
-    How a body moves against its joint frame.
+    Motion of a body against its joint frame.
 
     Attributes:
         type: revolute, prismatic, planar, floating, multi_axis or fixed.
@@ -91,7 +91,7 @@ def multi_axis_motion(
 ) -> tuple[Optional[Matrix], Optional[Vector], tuple[Column, ...]]:
     """Return rotation and translation in the joint frame, None for none, and the columns."""
     rotation: Optional[Matrix] = None
-    reach: Optional[Vector] = None  # from where the axes met so far start, to the body's origin
+    reach: Optional[Vector] = None  # from the start of the axes met so far to the body's origin
     columns: list[Column] = []
     # From the last axis: those that follow an axis carry the body on, which sees it moved back.
     first = 3 if joint.quaternion else 0

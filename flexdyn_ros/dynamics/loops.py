@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Closed chains: how frame1 of each loop moves against frame2, in the axes of frame2.
+Closed chains: the motion of frame1 of each loop against frame2, in the axes of frame2.
 
 The relative motion has six directions, rx ry rz tx ty tz: angular velocity, then the velocity of
 frame1's origin as frame2 sees it. Its rows of the constraint Jacobian A and the acceleration

@@ -15,10 +15,10 @@ from flexdyn_ros.dynamics.linear_algebra import solve_dense, SymmetricFactors
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import is_zero
 
-# Newton steps to the static deflection. The loads' derivative is that at the undeformed arm, so
-# that after k steps the error is of order r^k, r the deflection over that of buckling.
+# Newton steps to the static deflection. The loads' derivative is that at the undeformed arm. After
+# k steps the error is therefore of order r^k, r the deflection over that of buckling.
 STATIC_ITERATIONS = 6
-# Newton steps of one time step; its matrix leaves out what is small against mass or stiffness.
+# Newton steps of one time step; its matrix leaves out parts small against mass or stiffness.
 STEP_ITERATIONS = 3
 
 Vector = list

@@ -2,10 +2,10 @@
 """
 The robot as the algorithms see it: a tree of bodies, and the forces between them.
 
-A body is where it hangs, its inertia, and the integrals of its modes. Links behind fixed joints
-are merged into the body that carries them. A fixed link on a bending cross-section stays a body of
-its own, without joint coordinates. So do the point masses and payloads of a flexible link. So
-every algorithm has one kind of body and one way for it to hang on its parent.
+A body has its place on its parent, its inertia, and the integrals of its modes. Links behind fixed
+joints are merged into the body that carries them. A fixed link on a bending cross-section stays a
+body of its own, without joint coordinates. So do the point masses and payloads of a flexible link.
+So every algorithm has one kind of body and one way for it to hang on its parent.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Body:
         node: Cross-section of the parent that it hangs on; None where that is rigid.
         position: Joint frame's origin from the node, or from the parent's origin [m].
         rotation: Joint frame's axes in the node's, or in the parent's.
-        joint: How it moves against the joint frame.
+        joint: Its motion against the joint frame.
         mass: [kg].
         first_moment: int r dm [kg m].
         second_moment: int r r^T dm [kg m^2].

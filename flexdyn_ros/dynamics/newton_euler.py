@@ -2,8 +2,8 @@
 """
 Inverse dynamics by the recursive Newton-Euler form, with flexible links and joints.
 
-Outward goes the motion of every frame (Luh, Walker and Paul; King's equations with exact node
-rotations for flexible links, El-Rayyes 1990, sections 2.2 and 2.4). Inward go the wrenches,
+The motion of every frame is carried outward (Luh, Walker and Paul; King's equations with exact
+node rotations for flexible links, El-Rayyes 1990, sections 2.2 and 2.4). Inward go the wrenches,
 projected on joint axes and modes. Gravity is an acceleration of the base.
 """
 

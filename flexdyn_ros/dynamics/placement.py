@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where each body stands on its parent, and how motion and forces pass between them.
+Placement of each body on its parent, and the transfer of motion and forces between them.
 
 A body hangs on its parent in two steps. One leads from the parent's frame to the cross-section
 (node) that carries it, which moves with the parent's modes. The other leads over the joint.
@@ -62,7 +62,7 @@ class NodePlacement:
         translation: Velocity column of each mode of the parent.
         angular: Angular velocity column of each mode, in the parent's axes.
         node: The undeformed node.
-        axial: How bending of the parent draws it in.
+        axial: Shortening of the parent by bending.
     """
 
     position: Vector

@@ -28,7 +28,7 @@ DEGREE = 2
 
 class PowerSeries(OuterScalar):
     """
-    A scalar and how it changes with e.
+    A scalar as a function of e.
 
     Attributes:
         terms: Coefficients of 1, e and e^2.
@@ -120,7 +120,7 @@ def _inverse(x: PowerSeries) -> PowerSeries:
     return x._function(value, slope, -2.0 * value * slope)
 
 
-# Most coefficients are zero: these leave out what they would add.
+# Most coefficients are zero: no operations are spent on them.
 
 
 def _sum(a: Scalar, b: Scalar) -> Scalar:

@@ -2,7 +2,7 @@
 """
 Reduced forms of the equations: linearised deflections, and the kinetic energy of the straight arm.
 
-**Linearised small deflections.** Let e count the modal coordinates delta of the links asked for,
+**Linearised small deflections.** Let e count the modal coordinates delta of the chosen links,
 their rates and accelerations. Kinetic energy, the potential of gravity and the places of frames
 are expanded in e and cut off beyond e^2. Elastic energy, springs and losses stay whole. Lagrange's
 equations of this expansion are linear in delta, delta' and delta'' in the rows of these modes. In
@@ -21,12 +21,12 @@ attached to a moving base, 1987; Likins, Mathematical modeling of spinning elast
 analysis, 1973; Book, Recursive Lagrangian dynamics of flexible manipulator arms, 1984, drops the
 same degrees but for the drawing in and keeps first-order rotations).
 
-**Undeformed kinetic energy.** The mass matrix does not depend on deflections:
-T = v^T M(q, 0) v / 2. The modal coordinates of the links asked for are set to zero, their rates
-are not. The potential energy of gravity and elasticity, places of frames, and with them wrenches
-stay exact (De Luca and Siciliano, Closed-form dynamic model of planar multilink lightweight
-robots, 1991; De Luca and Book, Robots with flexible elements, in Springer Handbook of Robotics,
-2nd edition, 2016, section 11.2.2). Lagrange's equations of that energy are, with p = M(q, 0) v,
+**Undeformed kinetic energy.** The mass matrix does not depend on deflections: T = v^T M(q, 0) v /
+2. The modal coordinates of the chosen links are set to zero, their rates are not. The potential
+energy of gravity and elasticity, places of frames, and with them wrenches stay exact (De Luca and
+Siciliano, Closed-form dynamic model of planar multilink lightweight robots, 1991; De Luca and
+Book, Robots with flexible elements, in Springer Handbook of Robotics, 2nd edition, 2016, section
+11.2.2). Lagrange's equations of that energy are, with p = M(q, 0) v,
 
     mode:    tau = dp/dt + dV/d(delta),               dp/dt along q' alone,
     others:  tau = F(q, 0, v, v') - (dM/d(delta) delta') v + dV/dq,
@@ -57,7 +57,7 @@ def expanded(vectors: int, *over: int) -> Callable[[Algorithm], Algorithm]:
     Let an algorithm expand its result where the tree has links with linearised deflections.
 
     Args:
-        vectors: How many of the arguments after the tree depend on the modes: q; q and qd; or q,
+        vectors: Number of arguments after the tree that depend on the modes: q; q and qd; or q,
             qd and qdd.
         over: Levels of the nested result that run over the velocity coordinates. 0 for forces, 0
             and 1 for a mass matrix, 1 for rows of a Jacobian. Each takes a degree off in the rows

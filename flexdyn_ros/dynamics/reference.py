@@ -92,7 +92,7 @@ class ReferenceBackend:
             frame: Which frame it is about.
             parameters: Which parameters it is about, see `codegen.tracing.parameters`.
             wrenches: Wrenches on frames.
-            method: How forward dynamics solves for accelerations, one of SOLVING_METHODS.
+            method: Method of forward dynamics, one of SOLVING_METHODS.
         """
         function = FUNCTIONS[name]
         given: list[Any] = list(vectors)

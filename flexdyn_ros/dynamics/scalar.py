@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Functions of one scalar: floats are evaluated here, any other scalar answers with its own method.
+Functions of one scalar: floats are evaluated here, any other scalar by its own method.
 
 A scalar is a float or a `SmoothScalar`, so the algorithms of this folder run unchanged on floats
 and on symbols. The functions of one scalar and their derivatives are stated here alone.

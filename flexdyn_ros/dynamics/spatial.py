@@ -227,9 +227,9 @@ def rotate_tensor(rotation: Matrix, axis: int, m: Matrix, symmetric: bool = True
     """
     Return R m R^T for a rotation R about frame axis number `axis`.
 
-    With e = s (m_ii - m_jj) + c (m_ij + m_ji) the block about the axis becomes m_ii - s e,
-    c e - m_ji, c e - m_ij, m_jj + s e. That takes fewer operations than two matrix products, and
-    keeps the trace to the letter. Of a symmetric m one triangle is read.
+    With e = s (m_ii - m_jj) + c (m_ij + m_ji) the block about the axis becomes m_ii - s e, c e -
+    m_ji, c e - m_ij, m_jj + s e. That takes fewer operations than two matrix products, and keeps
+    the trace exactly. Of a symmetric m one triangle is read.
     """
     i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis
     c, s = rotation[i][i], rotation[j][i]

@@ -67,7 +67,7 @@ class RigidInertia:
 
     def sheared(self, theta: Vector, tensor: TensorRotation) -> BlockInertia:
         """
-        Return the inertia seen through King's E = 1 + [theta]x, which is no rotation.
+        Return the inertia transformed by King's E = 1 + [theta]x, which is no rotation.
 
         E E^T = 1 + theta . theta - theta theta^T, and E [s]x E^T = [s']x with
         s' = s + theta x s + (theta . s) theta, the cofactors of E times s.
@@ -110,7 +110,7 @@ class RigidInertia:
 @dataclass
 class BlockInertia:
     """
-    Any symmetric spatial inertia: articulated bodies, or seen through King's rotations.
+    Any symmetric spatial inertia: articulated bodies, or transformed by King's rotations.
 
     Attributes:
         linear: Force for unit linear accelerations, symmetric.

@@ -30,7 +30,7 @@ SHARPNESS = (4, 8, 16, 32)  # of the smooth extremes, descent by descent
 FAMILY = 20  # motions that are computed at once
 DIFFERENCE = 1e-6  # of states and coefficients, for slopes
 IMPOSSIBLE = 1e3  # stands for the logarithm of an infinite condition
-SLOWEST = 8  # slower or smaller motions tried until a motion is given up
+SLOWEST = 8  # slower or smaller motions tried until a motion is dropped
 STATES = 200  # random ones, where links that always meet are found
 FASTEST_DEFAULT = 2.0  # [rad/s | m/s], of joints without a velocity limit
 
@@ -86,7 +86,7 @@ def excite(
 
     Args:
         robot: The robot, without loops and quaternions; modes rest.
-        period: Shortest duration; slower where velocity or torque limits ask for it [s].
+        period: Shortest duration; slower where velocity or torque limits need it [s].
         harmonics: Number of frequencies.
         trials: Number of random motions.
         steps: Steps of the descent.

@@ -34,7 +34,7 @@ class Estimate(NamedTuple):
 @dataclass
 class Statistics:
     """
-    How well a fit holds.
+    Quality of a fit.
 
     Attributes:
         condition: Condition number of the weighted regressor, columns scaled to one length.
@@ -138,7 +138,7 @@ class Identification:
 
     @property
     def parameters(self) -> dict[str, Estimate]:
-        """The unknown parameters by name. The description decides where data do not."""
+        """The unknown parameters by name; those that data leave open are the description's."""
         return {
             name: Estimate(float(value), float(deviation), unit)
             for name, value, deviation, unit, free in zip(
@@ -247,7 +247,7 @@ class Identification:
         return {reason: each for reason, each in found.items() if each}
 
     def record(self) -> dict[str, object]:
-        """Return the result as numbers and text, as the JSON file has it."""
+        """Return the result as numbers and text, in the form of the JSON file."""
         statistics, names = self.statistics, self.model.coordinates
 
         def by_name(values: np.ndarray) -> dict[str, float]:
@@ -280,7 +280,7 @@ class Identification:
         Write the identified URDF, a report with pictures, and a JSON file.
 
         Args:
-            folder: Where to write; created if missing.
+            folder: Folder; created if missing.
 
         Returns:
             The files: <robot>.urdf, report.md, torques_<motion>.png, identification.json.

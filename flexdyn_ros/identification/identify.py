@@ -78,7 +78,7 @@ def identify(
         bounds: Least and greatest value of parameters by name.
         physical: Whether inertias are those of real bodies, and losses not negative.
         weight: Of the description beside the data: 1 takes a parameter of it to be right within
-            about its own size. It decides where the data leave one open. Or weights by name of
+            about its own size. It decides those that the data leave open. Or weights by name of
             parameters, with wildcards; others have 1, and a body has that of its mass.
         progress: Called with the fraction done.
 

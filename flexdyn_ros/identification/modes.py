@@ -4,7 +4,7 @@ Modes of vibration from recorded signals: frequency, damping ratio and participa
 
 Signals are any that the vibration moves: joint positions or torques, strain gauges, an IMU at the
 tip. Without an input they are free decays. Inputs are, for instance, a chirp or a step of a
-torque. Each mode answers them by (a s + b) / (s^2 + 2 zeta omega s + omega^2). Amplitudes are
+torque. Each mode responds to them by (a s + b) / (s^2 + 2 zeta omega s + omega^2). Amplitudes are
 linear, so that frequencies and dampings alone are sought (variable projection: Golub and Pereyra,
 1973). Modes are added one by one, from a grid, and refined together.
 """
@@ -112,11 +112,11 @@ class _Fit:
 
     def __init__(self, y: np.ndarray, u: np.ndarray, step: float):
         self._y, self._u, self._step = y, u, step
-        # Rest positions, and what an input moves without delay.
+        # Rest positions, and the direct response to an input.
         self._still = np.column_stack([np.ones(len(y)), u])
 
     def _of(self, mode: Sequence[float]) -> np.ndarray:
-        """Return the columns of one mode: free motion, then the answer to each input."""
+        """Return the columns of one mode: free motion, then the response to each input."""
         from scipy.signal import lfilter
 
         omega, zeta = 2.0 * np.pi * mode[0], min(max(mode[1], 1e-6), 0.95)

@@ -105,7 +105,7 @@ class PhysicalProblem:
                     values[j] = max(values[j], 0.1 * deviation, 1e-9)
         unknown = self.free & self.positive
         for j in np.flatnonzero(unknown & (values <= 0.0)):
-            # Undescribed and not identifiable alone: half of what the description lacks.
+            # Undescribed and not identifiable alone: half of the missing part of the description.
             column = self.regrouping[:, j]
             row = int(np.argmax(column))
             lack = self.base[row] - self.regrouping[row] @ values if self.base.size else 0.0

@@ -95,7 +95,7 @@ def torque_figure(found: Found, motion: Motion) -> Any:
 
 
 def _irregular(motion: Motion) -> str:
-    """Return how samples become even, and where velocities come from."""
+    """Return the way to even samples, and the source of velocities."""
     repeats, gaps = irregular_stamps(motion.t)
     rates = 'quintic splines of positions' if motion.qd is None else 'measured velocities'
     return (f'{len(motion.t)} samples, {repeats} repeated stamps left out, {gaps} gaps not '

@@ -49,12 +49,12 @@ class SignalPath:
 
     @property
     def keep(self) -> int:
-        """Each how many of the even samples are computed with."""
+        """Number of even samples for each one that is computed with."""
         return max(1, int(self.rate / (OVERSAMPLING * self.cutoff) + ROUNDING))
 
     @property
     def decimation(self) -> int:
-        """Each how many of those a row of the regression is taken."""
+        """Number of those for each row of the regression."""
         return max(1, int(self.rate / self.keep / (2.0 * self.cutoff) + ROUNDING))
 
     @property
@@ -106,7 +106,7 @@ class Stretch:
         qd: Shape (T, n).
         qdd: Shape (T, n).
         places: Measured positions at the full rate, shape (k T, n).
-        keep: Each how many of these the samples are.
+        keep: Number of these for each sample.
         load: Body that a link carries, or None.
     """
 

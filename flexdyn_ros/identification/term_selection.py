@@ -31,7 +31,7 @@ def chosen_terms(
         model: The parameters, with all terms.
         rows: Rows of the regression with all terms.
         fit: Its fit, which gives the weights.
-        columns: Where its base parameters stand.
+        columns: Columns of its base parameters.
     """
     folds = _folds(rows, columns)
     normals = [_normal(fold, fit.noise) for fold in folds]

@@ -230,7 +230,7 @@ class TorqueModel:
         return columns, gains
 
     def shapes(self, smoothing: Optional[float]) -> list[FrictionShape]:
-        """Return the shapes of friction to start with, those of the description where it has."""
+        """Return the initial shapes of friction, the description's where it has some."""
         found = []
         for joint in self.joints:
             law, shape = joint.dynamics.friction, FrictionShape()

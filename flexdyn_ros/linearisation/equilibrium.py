@@ -92,9 +92,9 @@ def static_configuration(
     """
     Return the configuration at static equilibrium, (nq,).
 
-    With loops the actuated joints are held where the nearest closed configuration has them.
-    A step of the chord iteration goes along the motions N that loops and held joints leave, by
-    the elastic stiffness. The configuration is closed again after each step.
+    With loops the actuated joints are held where the nearest closed configuration has them. A step
+    of the chord iteration is along the motions N that loops and held joints leave, by the elastic
+    stiffness. The configuration is closed again after each step.
 
     Args:
         dyn: Dynamics of the robot, with its payloads and gravity.
@@ -172,7 +172,7 @@ def _weightless(dyn: Dynamics) -> Dynamics:
 
 
 def displacement(found: Equilibrium, frame: str) -> np.ndarray:
-    """Return how far the deflection moves a frame, in root axes, (3,) [m]."""
+    """Return the displacement of a frame by the deflection, in root axes, (3,) [m]."""
     robot, unbent = found.dyn.robot, found.q.copy()
     unbent[robot.nq - robot.n_modes:] = 0.0
     return np.asarray(found.dyn.frame_pose(found.q, frame)[:3, 3]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How the lowest frequencies move with speed (Campbell diagram) and with pose, joints held.
+The lowest frequencies over speed (Campbell diagram) and over pose, joints held.
 
 In a Campbell diagram one joint turns at a constant rate, and the others rest. Gravity, which would
 turn against the arm, is left out. About the deflection that the rotation causes, the modes obey
@@ -122,7 +122,7 @@ def pose_map(
     modes: int = 3, frame: Optional[str] = None, progress: Progress = None,
 ) -> PoseMap:
     """
-    Return how the lowest frequencies move over a grid of poses, at static equilibrium.
+    Return the lowest frequencies over a grid of poses, at static equilibrium.
 
     Args:
         dyn: Dynamics of the robot, with its payloads and gravity.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The gain of the modal observer in one configuration, and how well it estimates each mode.
+The gain of the modal observer in one configuration, and its error for each mode.
 
 The noise of `held_modes` is taken times 1, 0.3 or 0.1. The smaller it is, the less the noise of
 sensors enters, and the more an error of stiffness does. The factor with the smallest mean of the
@@ -34,7 +34,7 @@ FACTORS = (1.0, 0.3, 0.1)
 @dataclass(frozen=True)
 class ModeObservability:
     """
-    How well one mode of the arm with its joints held is estimated.
+    Error of the estimate of one mode of the arm with its joints held.
 
     Attributes:
         frequency: [Hz].

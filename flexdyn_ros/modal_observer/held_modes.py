@@ -28,7 +28,7 @@ LEVER = 0.1  # place beside a tip's frame where rotations count as displacements
 @dataclass(frozen=True)
 class ModelUncertainty:
     """
-    How far the model is trusted.
+    Uncertainty of the model.
 
     Attributes:
         amplitude: Of the vibrations to be estimated, at the tip that moves most [m].

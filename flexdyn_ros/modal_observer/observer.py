@@ -52,7 +52,7 @@ class ModalObserver:
         period: Time between two updates [s].
         q: Estimated configuration, (nv,); None before the first update.
         qd: Estimated velocity, (nv,).
-        modes: How well each mode is estimated in the present configuration.
+        modes: Observability of each mode in the present configuration.
         innovation: Readings less predicted ones at the last update, over the standard deviations
             of their noise, (sensors,).
     """
@@ -126,7 +126,7 @@ class ModalObserver:
 
     def observability(self, joint_q: ArrayLike) -> tuple[ModeObservability, ...]:
         """
-        Return how well each mode of the arm with its joints held is estimated.
+        Return the observability of each mode of the arm with its joints held.
 
         Args:
             joint_q: Joint positions, (n_joints,) [rad | m].

@@ -68,7 +68,7 @@ class ModalTest:
 
     Attributes:
         modes: Frequencies, damping and shapes.
-        sensors: Where the shapes are measured.
+        sensors: Places and directions of the shapes.
         stiffness: Places with direction, and the force there over the deflection [N/m].
     """
 

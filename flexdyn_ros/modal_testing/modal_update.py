@@ -28,7 +28,8 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import damping_matrix, natural_modes, stiffness_matrix
 import numpy as np
 
-# Deviations that count 1 in the sum of squares; the last draws what nothing shows to the model.
+# Deviations that count 1 in the sum of squares; the last one keeps unobserved numbers near the
+# model's.
 _FREQUENCY, _COMPLIANCE, _SHAPE, _FACTOR = 0.01, 0.02, 0.1, 1e3
 _ROUNDS = 8
 
@@ -250,11 +251,11 @@ def _damping(
     each = np.column_stack([
         shown({**dict.fromkeys(names, 0.0), name: 1e-2}) - rest for name in names]) / 1e-2
     scale = each.max(axis=0)
-    acting = scale > 0.02 * scale.max()  # of a joint in its own units: what it gives at most
+    acting = scale > 0.02 * scale.max()  # of a joint in its own units: its largest contribution
     acting |= [name.endswith('/elastic') and value > 0.0 for name, value in zip(names, scale)]
     used = [name for name, acts in zip(names, acting) if acts]
     kept = np.array([name not in used for name in names])
-    if kept.any():  # what no measured mode shows stays as it is
+    if kept.any():  # a parameter without a measured mode keeps its value
         rest = shown(dict.fromkeys(used, 0.0))
     upper = [np.inf if name.endswith('/elastic') else 1.0 for name in used]
     answer = lsq_linear(each[:, acting] / ratios[:, None], (ratios - rest) / ratios, (0.0, upper))

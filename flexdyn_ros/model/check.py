@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Doubts about a model that loads: inertias, massless motion, limits, friction and beams.
+Findings on a model that loads: inertias, massless motion, limits, friction and beams.
 
 `load_robot` accepts all of it, as vendors ship such models; `check_robot` reports it, and
 `load_robot(..., strict=True)` refuses reported errors.
@@ -24,7 +24,7 @@ NOTE = 'note'
 @dataclass(frozen=True)
 class Finding:
     """
-    Something doubtful in a model.
+    A doubtful value of a model.
 
     Attributes:
         severity: "error" (strict loading refuses it), "warning" or "note".
@@ -51,7 +51,7 @@ class CheckReport:
     All that `check_robot` found.
 
     Attributes:
-        findings: The doubts, errors first.
+        findings: The findings, errors first.
         links: One row for each link.
     """
 
@@ -65,7 +65,7 @@ class CheckReport:
 
 
 def check_robot(robot: Robot) -> CheckReport:
-    """Return doubts about the robot, and a table of its links."""
+    """Return findings on the robot, and a table of its links."""
     require_robot(robot)
     reports = tuple(link_report(link) for link in robot.links)
     size = reach(robot)

@@ -29,8 +29,8 @@ _LEAST, _SMALL, _SHORT = 0.01, 0.02, 0.1
 _WIDE = 1.5
 # Density of the lightest foam [kg/m^3].
 LIGHTEST = 10.0
-# Radius of gyration beyond which an inertia is not of a link: so many times the robot's reach,
-# or a reach of 1 m where it is shorter. Wrong units, mm^2 for m^2, give a thousand times.
+# Radius of gyration beyond which an inertia is not of a link. It is so many times the robot's
+# reach, or a reach of 1 m where it is shorter. Wrong units, mm^2 for m^2, give a thousand times.
 FAR = 3.0
 # Units that explain an inertia: factors of mass and moments that make them kg and kg m^2.
 _UNITS = (
@@ -57,7 +57,7 @@ class LinkReport:
         principal_moments: About the centre of mass, ascending [kg m^2].
         failed: Tests that failed: "mass", "positive" (a negative principal moment),
             "triangle" (the largest moment exceeds the sum of the others).
-        excess: By how much the worst test failed, relative to the largest moment.
+        excess: Excess of the worst test, relative to the largest moment.
         beam_share: Largest share of the mass of `<inertial>` that the beam can take. None where
             there is no beam or it has a mass of its own.
     """
@@ -168,7 +168,7 @@ def link_hulls(robot: Robot, base_dir: Optional[Path]) -> Iterator[tuple[str, fl
     Yield names of links and sizes of their geometry: diagonal [m] and volume of its hull [m^3].
 
     Boxes, cylinders and spheres count by the boxes about them; meshes where trimesh and the file
-    are found. Geometry of collisions goes before that of visuals.
+    are found. Geometry of collisions has precedence over that of visuals.
 
     Args:
         robot: As it was read from a description.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Doubts about a joint: motion without inertia, limits, friction, springs that give way."""
+"""Findings on a joint: motion without inertia, limits, friction, springs without stiffness."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEGLIGIBLE = 1e-12
 
 
 def joint_remarks(robot: Robot) -> Iterator[tuple[str, Remark]]:
-    """Yield doubts about the robot's joints, each with the joint's name."""
+    """Yield findings on the robot's joints, each with the joint's name."""
     moved_moments = composite_moments(robot)
     payload = sum(p.inertia.mass for p in robot.payloads)
     negligible = NEGLIGIBLE * max(robot.total_mass + payload, 1e-300)
@@ -153,7 +153,7 @@ def _friction_remarks(joint: Joint) -> Iterator[Remark]:
 
 def spring_remarks(points: Sequence[tuple[float, float]], of: str = '') -> Iterator[Remark]:
     """
-    Yield doubts about a table of a nonlinear spring: deflections that nothing opposes.
+    Yield findings on a table of a nonlinear spring: deflections without a force.
 
     Args:
         points: Deflections and forces; () for no table.

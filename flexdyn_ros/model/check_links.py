@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Doubts about a link or payload: inertia, modes, segments, moduli, springs of modes."""
+"""Findings on a link or payload: inertia, modes, segments, moduli, springs of modes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def payload_remarks(payload: Payload) -> Iterator[Remark]:
 
 def link_remarks(link: Link, report: LinkReport, robot: Robot, size: float) -> Iterator[Remark]:
     """
-    Yield doubts about a link.
+    Yield findings on a link.
 
     Args:
         link: The link.
@@ -144,7 +144,7 @@ def _segment_remarks(link: Link) -> Iterator[Remark]:
 
 
 def _mode_spring_remarks(link: Link) -> Iterator[Remark]:
-    """Yield doubts about the nonlinear springs of a link's modes."""
+    """Yield findings on the nonlinear springs of a link's modes."""
     for spring in link.mode_springs:
         if spring.replaces:
             yield from spring_remarks(spring.points, f' of "{spring.mode}"')

@@ -21,7 +21,7 @@ LIGHT, HEAVY = 0.01, 10000.0
 _LONG = 150.0
 # A joint limit beyond four turns [rad] that is no more than a degree count of two turns.
 _TURNS, _DEGREES = 8.0 * math.pi, 720.0
-# A description without inertials, and what to do.
+# A description without inertials, and the remedy.
 NO_MASS = ('no link has a mass, so that only kinematics can be computed',
            'Write <inertial> in every moving link, from the CAD model or the data sheet')
 # Frequencies of modes that hands and hammers can excite [Hz].

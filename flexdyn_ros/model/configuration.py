@@ -68,7 +68,7 @@ class ConfigurationSpace:
 
     def offset(self, start: np.ndarray, q: np.ndarray) -> np.ndarray:
         """
-        Return where q lies as seen from a start, (nv,): the gradient at q of half its square.
+        Return the offset of q from a start, (nv,): the gradient at q of half its square.
 
         Turns are rotation vectors, and a floating joint's shift is in the axes that it has at q.
         """

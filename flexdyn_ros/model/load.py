@@ -82,7 +82,7 @@ def _folder(base_dir: Optional[Union[str, 'os.PathLike[str]']]) -> Optional[Path
 
 
 def _xacro_arguments(arguments: Optional[Mapping[str, Union[str, float]]]) -> dict[str, str]:
-    """Return the values as text, as xacro wants them."""
+    """Return the values as text, as xacro requires."""
     if arguments is None:
         return {}
     if not isinstance(arguments, Mapping):

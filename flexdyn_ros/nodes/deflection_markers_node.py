@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node that draws how an arm bends: markers and transforms of its deformed links."""
+"""The node that draws a bent arm: markers and transforms of its deformed links."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
-# How long a viewer keeps markers that are not drawn again: periods of drawing, at least [s].
+# Time for which a viewer keeps markers that are not drawn again: periods of drawing, at least [s].
 LIFETIME_PERIODS, SHORTEST_LIFETIME = 5.0, 1.0
 # Height of the legend, of the farthest frame's distance from the root.
 LEGEND_SHARE = 0.3
@@ -282,7 +282,7 @@ class DeflectionMarkersNode(RobotNode):
         self.markers.publish(self.layout.message(self.stamp, drawn, lines, rigid))
 
     def _show(self, browser: BrowserView, modes: np.ndarray, now: float) -> None:
-        """Hand the state to the browser, and the computed one beside a measured deflection."""
+        """Send the state to the browser, and the computed one beside a measured deflection."""
         second = None
         if browser.second and self.source == 'modal_states' and self.quasi_static is not None:
             with suppress(FlexdynError):

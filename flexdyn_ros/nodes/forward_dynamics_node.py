@@ -30,7 +30,7 @@ import numpy as np
 from std_srvs.srv import SetBool, Trigger
 
 IDLE = 0.02  # real time between two messages while paused [s]
-SLOW = 0.9  # part of the asked real-time factor below which diagnostics warn [1]
+SLOW = 0.9  # part of the required real-time factor below which diagnostics warn [1]
 SILENCE = 5.0  # real time without an answer in lockstep after which the log reports it [s]
 
 
@@ -138,17 +138,17 @@ class ForwardDynamicsNode(RobotNode):
     # The simulation thread.
 
     def _heard_cycle(self) -> None:
-        """Do one cycle; whatever goes wrong in this thread is logged and stops the simulation."""
+        """Do one cycle; any exception in this thread is logged and stops the simulation."""
         try:
             self._cycle()
         except Exception:
-            # SIGINT and SIGTERM end the context before this thread hears of them.
+            # SIGINT and SIGTERM end the context before this thread returns from its wait.
             if self.context.ok():
                 self._fail(traceback.format_exc())
 
     def _fail(self, why: str) -> None:
         self.failed = True
-        why = f'{why} Nothing is published. Call ~/reset to put the arm at its initial state.'
+        why = f'{why} No state is published. Call ~/reset to put the arm at its initial state.'
         self.get_logger().error(why)
         self.diagnostics.report(ERROR, why)
 
@@ -252,7 +252,7 @@ class ForwardDynamicsNode(RobotNode):
         return f'{count} {simulator.method} steps of {step:.3g} ms a cycle{where}'
 
     def _report_pace(self) -> None:
-        """Warn of a simulation that is slower than asked, with the time of each activity."""
+        """Warn of a simulation that is slower than required, with the time of each activity."""
         asked, pace = min(self.parameters['real_time_factor'], 1.0), self.pace
         if self.on_clock or pace.factor >= SLOW * asked:
             self.diagnostics.report(OK, 'running')

@@ -101,7 +101,7 @@ class IdentificationNode(RobotNode):
         else:
             self._recorder.take(message)
 
-    # What the timer does.
+    # Work of the timer.
 
     def _watch(self) -> None:
         if not self.active or self._recorder is None:
@@ -153,7 +153,7 @@ class IdentificationNode(RobotNode):
             self._duration = -1.0
         return response
 
-    # What the thread does.
+    # Work of the thread.
 
     def _work(self, stage: str, work: Callable[[], None]) -> None:
         """Do work in a thread; a failure is logged and ends the work."""
@@ -210,7 +210,7 @@ class IdentificationNode(RobotNode):
         self.stage = 'done'
 
     def diagnostic_values(self) -> dict[str, Any]:
-        """Return how far the work is."""
+        """Return the progress of the work."""
         recorded = self._recorder.duration if self._recorder else 0.0
         return {
             'stage': self.stage, 'recorded': recorded, 'condition': self._condition,

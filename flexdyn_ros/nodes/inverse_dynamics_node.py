@@ -129,7 +129,7 @@ class InverseDynamicsNode(RobotNode):
         self.feed_forward.prepare()
 
     def make_limits(self, joints) -> EffortLimits:
-        """Return the saturation that the parameters ask for."""
+        """Return the saturation by the parameters."""
         if not self.parameters['limit_torques']:
             return EffortLimits.none(joints)
         return EffortLimits(self.robot, joints, self.parameters['zero_effort_limit'])
@@ -149,8 +149,8 @@ class InverseDynamicsNode(RobotNode):
         self.changes.start()
         self.cycle.begin()
         if self.owns_process:
-            # Python's garbage collector holds the interpreter while it looks through all objects
-            # that are not frozen: for 0.1 s with those that a configured node has.
+            # Python's garbage collector holds the interpreter while it scans all objects that
+            # are not frozen. For those of a configured node that takes 0.1 s.
             gc.freeze()
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
@@ -283,7 +283,7 @@ class InverseDynamicsNode(RobotNode):
             super().on_failure(what, why)
 
     def _without_torque(self, why: str, now: float) -> None:
-        """Follow the stale policy, and report why."""
+        """Follow the stale policy, and report the reason."""
         if not self.measured.complete:
             self.diagnostics.report(ERROR, why)
             return

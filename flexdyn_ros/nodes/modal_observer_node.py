@@ -128,7 +128,7 @@ class ModalObserverNode(RobotNode):
         self.diagnostics.report(OK, 'estimating')
 
     def diagnostic_values(self) -> dict[str, Any]:
-        """Return the innovations, and how well each mode is observed."""
+        """Return the innovations, and the observability of each mode."""
         if self.observer is None or self.robot is None:
             return {}
         found: dict[str, Any] = {'updates': self.updates}

@@ -138,7 +138,7 @@ class TrajectoryCorrectionNode(RobotNode):
             self._static = motors, motors - self._correction.standing(motors)
         return self._static[1]
 
-    # What the goals need.
+    # Methods that the goals need.
 
     def corrected(self, trajectory: Any) -> Future:
         """Return a future of the corrected motion of a trajectory from the present command on."""

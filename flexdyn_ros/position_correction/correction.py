@@ -71,7 +71,7 @@ class CorrectedMotion:
         given: Times of the trajectory as given whose points are reached then, (T,) [s].
         scale: By which the time is stretched to keep the limits [1].
         widths: Of the moving averages that shape the motion [s].
-        lead: How long motors move before the rigid arm does [s].
+        lead: Time from the start of the motors to that of the rigid arm [s].
     """
 
     names: tuple[str, ...]
@@ -182,7 +182,7 @@ class _Correction:
         if away[k] > self._choices.start_tolerance:
             raise CorrectionRefused(
                 f'{self._names[k]} starts {away[k]:.4g} from the present command, more than '
-                f'start_tolerance {self._choices.start_tolerance:g}. Start where the arm stands')
+                f'start_tolerance {self._choices.start_tolerance:g}. Start where it stands')
 
     def _of_all_joints(self, polynomial: BPoly) -> BPoly:
         """Return the motion of all joints, those that are left out standing."""
@@ -207,7 +207,7 @@ class _Correction:
             if excess <= 1.0:
                 self._require_bounds(motors, reference)
                 return self._resampled(motors, reference)
-            # Averages last as long as before: the rest takes what the whole motion lacks.
+            # Averages last as long as before: the rest takes the missing time of the whole motion.
             scale = (1.002 * excess * reference.duration - sum(widths)) / given
         raise CorrectionRefused(
             f'velocity and acceleration limits do not hold with {scale:.3g} times the time. '
@@ -240,7 +240,7 @@ class _Correction:
         return [float(periods[min(k, len(periods) - 1)]) for k in range(missing)]
 
     def _excess(self, motors: Motors) -> float:
-        """Return how much more time the motion needs for velocities and accelerations [1]."""
+        """Return the factor on time that the motion needs for velocities and accelerations [1]."""
         largest = self._choices.max_acceleration
         found = 1.0
         for joint, k in zip(self._joints, self._columns):

@@ -175,7 +175,7 @@ class ElasticArm:
             raise InversionFailed(
                 f'The tip cannot follow the path: {error}. Plan a slower one.') from error
         joints = found.q[:, :self._n]
-        # What still moves before and after the path is kept until it stands.
+        # Motion before and after the path is kept until the arm stands.
         path_time = (found.t >= 0.0) & (found.t <= reference.duration)
         kept = [np.flatnonzero(path_time | (np.abs(joints - joints[k]) > STANDS).any(axis=1))
                 for k in (0, -1)]

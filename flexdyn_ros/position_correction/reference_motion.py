@@ -23,7 +23,7 @@ from scipy.interpolate import BPoly, BSpline, make_interp_spline
 SMOOTH = 4  # derivatives that the motor positions of undamped elastic joints need
 JUMP = 0.02  # of a derivative, of its largest value, that counts as continuous
 STEPS = 2000  # samples of a motion, at least
-MOST_STEPS = 400_000  # those with what is before and after it, at most
+MOST_STEPS = 400_000  # those with the times before and after it, at most
 LONGEST_STEP = 2e-3  # between samples [s]
 DEGREE = 7
 AT_REST = 1e-4  # largest velocity [rad/s | m/s]

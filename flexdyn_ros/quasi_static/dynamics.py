@@ -29,7 +29,7 @@ from flexdyn_ros.simulation.arguments import finite_vector
 import numpy as np
 from numpy.typing import ArrayLike
 
-# Of a deflection: below what steps of an integration notice.
+# Of a deflection: below the resolution of an integration's steps.
 TOLERANCE = 1e-11
 
 

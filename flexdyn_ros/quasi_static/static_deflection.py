@@ -20,7 +20,7 @@ SMALLEST_DEFLECTION = 1e-6
 MAX_ITERATIONS = 30
 # Of a deflection: loads that cancel leave more of it than steps can resolve.
 ROUNDING = 1e-7
-# Deflections at which a spring is asked what it carries, smallest first [m | rad].
+# Deflections at which the force of a spring is evaluated, smallest first [m | rad].
 DECADES = tuple(10.0**k for k in range(-6, 4))
 
 Residual = Callable[[np.ndarray], np.ndarray]
@@ -144,7 +144,7 @@ class StaticDeflection:
 
         Args:
             residual: From a deflection, (m,), to the modal forces that would hold it, (m,).
-            start: Where to begin; the undeformed arm when None.
+            start: Start of the iteration; the undeformed arm when None.
 
         Raises:
             DeflectionNotFound: The iteration does not converge.

@@ -37,7 +37,7 @@ def expected_torques(dyn: Dynamics, link: str) -> str:
     Return the header with states and torques, half of them with another gravity and payload.
 
     Args:
-        dyn: The dynamics; it has the loads of the description again afterwards.
+        dyn: The dynamics; its loads are those of the description again afterwards.
         link: The link whose payload changes.
     """
     robot, random = dyn.robot, np.random.default_rng(0)

@@ -238,7 +238,7 @@ def _table(
     """
     Return torques over the whole run, sampled at half steps, the stages of rk4.
 
-    They jump where the payload that a model carries changes, and where accelerations do.
+    They jump at changes of the payload of a model, and at jumps of accelerations.
     """
     known = controller.section['payload_known']
     end = setting.windows[-1][1]

@@ -49,7 +49,7 @@ class ScenarioError(FlexdynError):
 @dataclass(frozen=True)
 class DocumentPlace:
     """
-    Where a value stands.
+    Place of a value.
 
     Attributes:
         file: The file, or ''.
@@ -105,7 +105,7 @@ class CheckedSection(dict):
     A checked section.
 
     Attributes:
-        place: Where it stands.
+        place: Its place.
     """
 
     def __init__(self, values: Mapping[str, Any], place: DocumentPlace):
@@ -231,7 +231,7 @@ def _value(
                 f'stands twice, in lines {own[key.value]} and {line}', file, line,
                 '.'.join((*path, str(key.value))), 'Keep one of them.')
         own[key.value] = line
-    loader.flatten_mapping(node)  # of merge keys: what they bring comes first
+    loader.flatten_mapping(node)  # of merge keys: their content comes first
     found: dict[str, Any] = {}
     for key, each in node.value:
         name = str(loader.construct_object(key))

@@ -38,7 +38,7 @@ class Scenario:
 
         Args:
             document: As YAML gives it; it stays as it is.
-            place: Where it stands.
+            place: Its place.
             changes: Other values, by keys with dots between sections, as {"payload.mass": 5}.
 
         Raises:

@@ -117,7 +117,7 @@ def _saturation(value: Any) -> Any:
     return value if value == 'limits' else _one_or_by_name(_positive)(value)
 
 
-# By kind: the reader, which raises ValueError with what is expected, and the words of the page.
+# By kind: the reader, which raises ValueError with the expected form, and the words of the page.
 KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     'number': (_number, 'number'),
     'positive': (_positive, 'number > 0'),
@@ -180,7 +180,7 @@ class SchemaKey:
 
         Args:
             value: As YAML gives it.
-            place: Where it stands.
+            place: Its place.
 
         Raises:
             ScenarioError: It differs from the schema.

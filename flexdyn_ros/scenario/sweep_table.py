@@ -30,11 +30,11 @@ def write_table(rows: Sequence[Row], folder: Path, kind: Optional[str] = None) -
 
     Args:
         rows: The rows.
-        folder: Where to.
+        folder: Folder of the table.
         kind: "parquet" or "csv"; None for Parquet where pyarrow is installed.
 
     Raises:
-        FlexdynError: Parquet is asked for, and pyarrow is not installed.
+        FlexdynError: Parquet is chosen, and pyarrow is not installed.
     """
     names = columns(rows)
     if kind is None:

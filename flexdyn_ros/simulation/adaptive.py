@@ -107,7 +107,7 @@ class AdaptiveRun(SampledRun):
             self._derivatives = StateJacobian(equations)
             options['jac'] = self._jacobian
         self._solver = _solver(tableau.name)
-        # LSODA takes what is not a number as a result; the others try a shorter step.
+        # LSODA accepts NaN as a result; the others try a shorter step.
         self._retries = tableau.name != 'LSODA'
         self._options = options
         self._within = -math.inf, math.inf
@@ -146,7 +146,7 @@ class AdaptiveRun(SampledRun):
         self, start: float, stop: float, y: np.ndarray, bar: ProgressBar
     ) -> tuple[float, np.ndarray, bool]:
         """Return time and state at the end of a smooth stretch, and whether an event ends it."""
-        if self._equations.law is not None:  # what acts between two jumps
+        if self._equations.law is not None:  # loads between two jumps
             self._within = math.nextafter(start, stop), math.nextafter(stop, start)
         solver = self._solver(self._rate, start, y, stop, **self._options)
         while solver.status == 'running':

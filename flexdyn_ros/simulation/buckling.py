@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How near the weight of a robot is to buckling its flexible links and joints.
+Distance of a robot's flexible links and joints from buckling by its weight.
 
-About a configuration the modes feel K + K_g. K is the stiffness of modes and springs, and K_g the
-derivative of the forces of gravity by the modes. At the load that buckles it is singular.
+About a configuration the modes have the stiffness K + K_g. K is the stiffness of modes and
+springs, and K_g the derivative of the forces of gravity by the modes. At the load that buckles it
+is singular.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def buckling_load(dyn: Any, q: np.ndarray) -> Optional[tuple[float, str]]:
         q: Configuration, (nq,).
 
     Returns:
-        The factor, and the name of the mode that gives way most; None where no factor does, or
+        The factor, and the name of the mode that deflects most; None where no factor does, or
         where some mode has no stiffness.
     """
     robot = dyn.robot

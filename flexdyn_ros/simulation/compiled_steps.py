@@ -191,7 +191,7 @@ class CompiledSteps:
         """
         Do steps, and return the state after the last one that could be done; see `next`.
 
-        Where some number is not finite or a pivot is in doubt, the loop stops before that step.
+        Where some number is not finite or a pivot is doubtful, the loop stops before that step.
 
         Args:
             step: The first step.

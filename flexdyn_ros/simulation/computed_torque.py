@@ -70,7 +70,7 @@ class ComputedTorque(TrackingTorque):
 
         Raises:
             ArgumentError: The shapes do not fit; the model has a coordinate of a quaternion;
-                feed-forward is asked of a model with loops.
+                feed-forward is chosen for a model with loops.
             UnknownName: The robot lacks a coordinate of the model.
         """
         own, looped = model.robot, bool(model.robot.loops)

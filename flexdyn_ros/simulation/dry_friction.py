@@ -53,7 +53,7 @@ class FrictionLevels:
         for term in self.terms:
             ratio = term.multiplier * v[term.index] / term.stribeck_velocity
             excess = (term.stribeck - term.coulomb) * np.exp(-ratio * ratio)
-            # Joints that mimic one rub too, each at its own speed.
+            # Joints that mimic one have friction too, each at its own speed.
             levels[term.index] += abs(term.multiplier) * (term.coulomb + excess)
         return levels[self.at]
 

@@ -20,9 +20,9 @@ import numpy as np
 
 # Runs, where the step is left open, until the energy balance is kept.
 MOST_RUNS = 5
-# Of energies and work: what rounding may leave.
+# Of energies and work: tolerance of rounding.
 _ROUNDING = 1e-12
-# Of the tolerance: what a step that is proposed aims at.
+# Of the tolerance: aim of a proposed step.
 _AIM = 0.25
 
 

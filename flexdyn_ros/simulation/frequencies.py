@@ -79,7 +79,7 @@ def natural_modes(
     if not len(mass):
         return np.zeros(0), np.zeros((0, 0))
     squares, vectors, lower = reduced_eigenproblem(stiffness, mass)
-    # As many motions as there are coordinates without stiffness meet none; rounding hides that.
+    # As many motions as there are coordinates without stiffness meet none; rounding conceals that.
     if without is None:
         without = int(np.count_nonzero(~np.any(stiffness, axis=0)))
     squares[np.argsort(np.abs(squares), kind='stable')[:without]] = 0.0

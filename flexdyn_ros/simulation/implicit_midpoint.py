@@ -82,7 +82,7 @@ class ImplicitMidpoint(DividedSteps):
     `steps/implicit_midpoint.h` does the same steps with the same numbers.
 
     Attributes:
-        rows: Where dry friction and stops act.
+        rows: Places of dry friction and stops.
         forces: Passive forces, with the losses and the stiffness of the robot.
         last: Accelerations of the last step, (nv,), with which the iterations start.
         slides: Whether explicit steps do between friction events, (1,), see `prepare`.
@@ -105,8 +105,8 @@ class ImplicitMidpoint(DividedSteps):
         """
         Take the stiffness where it is not known or changes, and whether explicit steps do.
 
-        Explicit steps do where they are asked for (`EquationsOfMotion.slides`) and resolve all
-        but dry friction, gains included.
+        Explicit steps are taken where `EquationsOfMotion.slides` is set and they resolve all but
+        dry friction, gains included.
 
         Args:
             q: Configuration, (nq,).

@@ -108,7 +108,7 @@ def simulate(
             coordinates, linear, then angular, in its own axes, (6,) [m/s^2, rad/s^2]. Or a
             callable(t, q, qd) that returns them; None keeps these velocities constant. `torque`
             must be zero there.
-        drift: How a robot's loops are kept closed: "projection" (after every step), "force" or
+        drift: The stabilisation of a robot's loops: "projection" (after every step), "force" or
             "baumgarte" (by gains), or "none"; see `closed_chains.stepping`.
         drift_gains: kp and kd of "force" [N/m, N s/m] and of "baumgarte" [1/s^2, 1/s].
         loop_accelerations: By loop, prescribed accelerations of frame1 against frame2 in the
@@ -122,7 +122,7 @@ def simulate(
             see `Dynamics`.
         energy_tolerance: Accepted error of the energy balance, of the largest kinetic energy. A
             motion whose residual is larger in some sample draws a warning, `EnergyNotKept`; None
-            for no check. Where the work is not known there is no check.
+            for no check. Motions without known work have no check.
         force: Whether to run a dt beyond the limit of an explicit method.
         rtol: Of an adaptive method: accepted error of a step, of each state; None for 1e-6.
         atol: The same for positions [rad, m], and for velocities times 1 rad/s or the frequency of

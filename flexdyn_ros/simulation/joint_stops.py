@@ -95,7 +95,7 @@ class ImpulseRows:
         return np.asarray(v[self.at] + share * v[self.beside])
 
     def gaps(self, q: np.ndarray) -> np.ndarray:
-        """Return how far a configuration is from the lower and upper stops, (2, n) [rad | m]."""
+        """Return the distances of q from the lower and upper stops, (2, n) [rad | m]."""
         at = q[self.q_at] + self.share * q[self.q_beside]
         return np.stack((at - self.limits[0], self.limits[1] - at))
 

@@ -35,7 +35,7 @@ def coordinate_table(
         body = link_body(link)
         for k, mode in enumerate(body.modes):
             own = float(body.stiffness[k, k])
-            # Loaded modes go by their mass with what they carry.
+            # Loaded modes count by their mass with the bodies that they carry.
             inertia, damping = own / mode.frequency**2, float(body.damping[k, k])
             plain = mode.shape == 'clamped-free'
             kind = mode.kind if plain else f'{mode.kind}, {mode.shape}'

@@ -112,7 +112,7 @@ class PassiveForces:
             return np.asarray(slope)
         at, unit = np.ix_(law.of_v, law.of_v), np.eye(len(law.of_v))
         if law.of_accelerations:
-            unit = np.linalg.inv(mobility[at])  # the inertia of joints beside what is free
+            unit = np.linalg.inv(mobility[at])  # the inertia of joints beside the free motions
         if law.takes_rest:  # its torques balance elastic forces
             springs = elastic + np.diag(0.5 * h * self.springs)
             rest = np.delete(np.arange(len(theta)), law.of_v)

@@ -85,7 +85,7 @@ def plot_tips(trajectory: Trajectory) -> Optional[Any]:
 
 
 def plot_energy(trajectory: Trajectory) -> Optional[Any]:
-    """Return a Figure of the energies and of how the total changes."""
+    """Return a Figure of the energies and of the change of the total."""
     energies = np.column_stack((trajectory.kinetic, trajectory.potential, trajectory.energy))
     change = (trajectory.energy - trajectory.energy[0])[:, None]
     panels = [

@@ -55,7 +55,7 @@ def integrate(
         dt: Time step [s].
         progress: Receives the fraction done.
         sample_every: Steps a sample.
-        torque_period: How long a torque that is held stays [s].
+        torque_period: Time for which a torque is held [s].
         tolerances: Choice of the steps of an adaptive method, of which dt takes samples.
     """
     t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
@@ -84,7 +84,7 @@ def integrate(
             cause.problem,
         ) from cause.__cause__
     except BaseException as error:
-        # An interrupt, or an error of the user's torque: what was done so far is not lost.
+        # After an interrupt, or an error of the user's torque, the motion so far is kept.
         with suppress(AttributeError, TypeError):
             error.trajectory = run.samples()  # type: ignore[attr-defined]
         raise
@@ -94,7 +94,7 @@ def integrate(
 
 
 def _steps_of_a_period(period: Optional[float], dt: float) -> int:
-    """Return how many steps a torque is held."""
+    """Return the number of steps for which a torque is held."""
     seconds = positive_number(period, 'torque_period', 's')
     steps = round(seconds / dt)
     if not steps or abs(steps * dt - seconds) > _ROUNDING * seconds:
@@ -108,7 +108,7 @@ class Run(SampledRun):
     """
     A run from its first step to its last.
 
-    The compiled loop leaves a step out where a number is not finite or a pivot is in doubt. That
+    The compiled loop leaves a step out where a number is not finite or a pivot is doubtful. That
     step is done in Python, which decides or raises.
     """
 
@@ -201,7 +201,7 @@ class Run(SampledRun):
     def _block(
         self, k: int, stop: int, q: np.ndarray, qd: np.ndarray
     ) -> tuple[int, np.ndarray, np.ndarray]:
-        """Do steps k to stop - 1 without Python, or up to one in Python; return where it is."""
+        """Do steps k to stop - 1 without Python, or up to one in Python; return the state."""
         if self._compiled is not None:
             q, qd = self._compiled.run(k, stop, q, qd)
             k = self._compiled.next

@@ -38,7 +38,7 @@ class SlidingMotion:
 
         Args:
             equations: The equations of motion, of a robot without loops and prescribed base.
-            rows: Where dry friction and stops act.
+            rows: Places of dry friction and stops.
             forces: The passive forces.
         """
         self.map = equations.map

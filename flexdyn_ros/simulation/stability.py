@@ -14,7 +14,7 @@ from flexdyn_ros.simulation.frequencies import linearised
 from flexdyn_ros.simulation.tableaus import find_tableau, Tableau
 import numpy as np
 
-# The last limit of each dynamics, with what it follows from.
+# The last limit of each dynamics, with its inputs.
 _found: WeakKeyDictionary[Any, tuple[tuple[str, bytes, bytes], Optional[StepLimit]]] = (
     WeakKeyDictionary()
 )

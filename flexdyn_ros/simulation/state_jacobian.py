@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Jacobian of the first-order equations of motion, which stiff methods ask for.
+Jacobian of the first-order equations of motion, for stiff methods.
 
 The state is y = (q, qd, integrals), see `Quadratures`. Derivatives of forward dynamics belong to
 displacements of velocity coordinates (`Dynamics.forward_dynamics_derivatives`). A quaternion p is

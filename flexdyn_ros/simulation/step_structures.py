@@ -27,7 +27,7 @@ SOURCES = (
     'stepping.h', 'impulses.h', 'prescribed_base.h', 'runge_kutta.h', 'constrained_space.h',
     'implicit_midpoint.h', 'joint_stops.h', 'sliding.h', 'stepping.c',
 )
-# What the loop has in common with the steps in Python.
+# Numbers common to the loop and the steps in Python.
 TOLERANCES = {
     'RANK_TOLERANCE': RANK_TOLERANCE,
     **{name: value for name, value in vars(step_tolerances).items() if name.isupper()},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where iterations of implicit steps end; the compiled loop takes the same numbers by name."""
+"""Ends of the iterations of implicit steps; the compiled loop takes the same numbers by name."""
 
 from __future__ import annotations
 

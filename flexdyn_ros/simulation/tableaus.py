@@ -73,7 +73,7 @@ RK4 = Tableau(
     real_limit=2.785,
     imaginary_limit=2.828,
 )
-# The limits are where its polynomial R(z) = 1 + sum_k z^(k+1) b A^k 1 leaves the unit circle.
+# At the limits its polynomial R(z) = 1 + sum_k z^(k+1) b A^k 1 leaves the unit circle.
 RK10 = Tableau(
     name='rk10',
     order=10,
@@ -97,8 +97,8 @@ IMPLICIT = Tableau(
     real_limit=math.inf,
     imaginary_limit=math.inf,
 )
-# With the recursion of `generalised_alpha.py`. The radius damps what a step does not resolve, and
-# gives a vibration with omega dt = 0.3 a damping ratio of 2e-6.
+# With the recursion of `generalised_alpha.py`. The radius damps unresolved vibrations, and gives a
+# vibration with omega dt = 0.3 a damping ratio of 2e-6.
 GENERALISED_ALPHA = Tableau(
     name='generalised_alpha',
     order=2,

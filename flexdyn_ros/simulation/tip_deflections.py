@@ -14,10 +14,10 @@ import numpy as np
 Names = tuple[str, ...]
 # A shape that moves the tip less than this, of its unit deflection, stands still there.
 _STILL = 1e-9
-# What a family does to the tip, its unit, and its place in displacement, then rotation.
+# Motion of the tip by a family, its unit, and its place in displacement, then rotation.
 _TIP_SUFFIX = {'bending_y': ('tip_y', 'm', 1), 'bending_z': ('tip_z', 'm', 2),
                'torsion': ('tip_twist', 'rad', 3), 'axial': ('tip_x', 'm', 0)}
-# What rotation about each axis does to the tip, its unit, and its place in `tip_deflection`.
+# Motion of the tip by rotation about each axis, its unit, and its place in `tip_deflection`.
 _SEGMENT_TIPS = {'z': ('tip_y', 'm', 0), 'y': ('tip_z', 'm', 1), 'x': ('tip_twist', 'rad', 2)}
 _families: WeakKeyDictionary[Dynamics, tuple[Names, Names, np.ndarray]] = WeakKeyDictionary()
 

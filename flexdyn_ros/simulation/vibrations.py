@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Small undamped vibrations of a robot about a configuration at rest, and who feels them.
+Small undamped vibrations of a robot about a configuration at rest, and their participation.
 
-Participation of a mode x with joints locked is its share (0 to 1) of the inertia that a joint or
-the base feels. x is scaled so that x' M x = 1 over the modal coordinates f. It is the effective
-modal mass of Wijker, Mechanical Vibrations in Spacecraft Design, 2004:
+Participation of a mode x with joints locked is its share (0 to 1) of the inertia at a joint or the
+base. x is scaled so that x' M x = 1 over the modal coordinates f. It is the effective modal mass
+of Wijker, Mechanical Vibrations in Spacecraft Design, 2004:
 
     in joint j             (M_jf x)^2 / M_jj
     in base translation k  (L_kf x)^2 / (total mass)
@@ -160,7 +160,7 @@ def _base_coupling(robot: Robot, q: np.ndarray) -> list[np.ndarray]:
     """
     Return L_kf for all coordinates, (3, nv) [kg | kg m].
 
-    An acceleration of the base is felt as gravity the other way.
+    An acceleration of the base acts as gravity in the opposite direction.
     """
     dyn = Dynamics(robot)
     rows = []

@@ -32,7 +32,7 @@ class Direction:
         Choose a direction.
 
         Args:
-            rates: How fast each symbol changes along it; the symbols left out stand still.
+            rates: Rates of the symbols along it; the symbols left out stand still.
         """
         self._known = dict(rates)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A hash-consed expression graph: equal expressions are one node, whatever order they were built in.
+A hash-consed expression graph: equal expressions, built in any order, are one node.
 
 Building a node applies the rules of El-Rayyes 1990, tables 3.2 and 3.3. Zeros and ones vanish,
 constants fold, signs move outward (x - y and y - x are one node), like terms cancel. Numbers that
@@ -16,7 +16,7 @@ from typing import Iterable, Optional, Union
 from flexdyn_ros.dynamics.scalar import evaluate, Function, OuterScalar, SmoothScalar, Spline
 from flexdyn_ros.symbolic.rounding import is_rounding, NumberTable
 
-# What a node is. A CALL is of sin, cos, exp, tanh, stumpffK (Stumpff's c_K) or piecewiseK (the
+# Kinds of nodes. A CALL is of sin, cos, exp, tanh, stumpffK (Stumpff's c_K) or piecewiseK (the
 # graph's K-th table).
 CONSTANT, SYMBOL, SUM, PRODUCT, QUOTIENT, NEGATIVE, CALL = range(7)
 
@@ -268,5 +268,5 @@ def _product_order(factor: Expression) -> tuple[bool, int]:
 
 
 def _sum_order(term: Expression) -> int:
-    """Order terms by creation, whatever their sign."""
+    """Order terms by creation, regardless of signs."""
     return term.operands[0].number if term.kind == NEGATIVE else term.number

@@ -44,7 +44,7 @@ PASSES: dict[str, Pass] = {
     'common_sums': partial(share_pairs, kind=SUM),
     'common_divisors': common_divisors,
 }
-# Runs where the others save nothing more: it takes apart what they have built.
+# Runs when the others save no more operations: it takes apart the nodes that they have built.
 LAST = 'common_divisors'
 ROUND_LIMIT = 8
 
@@ -69,7 +69,7 @@ def optimise(
     """
     traced = program.statements or program.outputs
     reports = [PassReport('traced', operation_counts(traced))]
-    # What each pass has left as it was, or made dearer: it would do the same again.
+    # Passes that left the program as it was, or raised its cost: they would do the same again.
     tried: dict[str, tuple[Expression, ...]] = {}
     for _ in range(ROUND_LIMIT):
         before = _total(reports[-1])

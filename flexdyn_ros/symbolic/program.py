@@ -40,7 +40,7 @@ class Program:
         return ordered(self.outputs)
 
     def uses(self) -> dict[Expression, int]:
-        """Return how often each needed node is used; signs are seen through."""
+        """Return the number of uses of each needed node; a negation counts for its operand."""
         return count_uses(self.outputs)
 
 
@@ -80,7 +80,7 @@ def _walked(roots: tuple[Expression, ...]) -> tuple[Expression, ...]:
 
 
 def count_uses(roots: Iterable[Expression]) -> dict[Expression, int]:
-    """Return how often each node is used by nodes and roots; a sign passes the use on."""
+    """Return the number of uses of each node by nodes and roots; a sign passes the use on."""
     roots = tuple(roots)
     uses: dict[Expression, int] = {}
     users = [node.operands for node in ordered(roots) if node.kind != NEGATIVE]

@@ -15,8 +15,8 @@ Key = TypeVar('Key')
 
 # Numbers whose ratio differs from one by less than this are the same.
 SAME = 1e-14
-# Digits of a number that was meant to be short, as 0.25 is meant by 0.24999999999999997, and how
-# near the two are; the neighbours of a number are then the same as what stands for it, too.
+# Digits of a number that is short but for rounding, such as 0.25 of 0.24999999999999997, and the
+# distance of the two. Neighbours of a number are equal to its representative, too.
 SHORT = 12
 NEAR = 0.5 * SAME
 _STEP = 4.0 * SAME

@@ -33,7 +33,7 @@ from scipy.sparse.linalg import splu
 PLACES = 41
 # Samples of the motion through configurations at rest.
 MOTION_SAMPLES = 301
-# What is left of a decaying part at the ends of the windows.
+# Remainder of a decaying part at the ends of the windows.
 LEFT = 1e-8
 LONGEST_WINDOW = 10.0  # of the path's duration
 MOST_POINTS = 100_000
@@ -136,7 +136,7 @@ class BoundaryValueProblem:
             t, self._dyn.batch.inverse_dynamics(q, qd, qdd)[:, self._free], k=3)
 
     def _window(self, zeros: Zeros, stable: bool) -> float:
-        """Return how long the slowest part takes to decay outside of the path [s]."""
+        """Return the decay time of the slowest part outside of the path [s]."""
         rates = np.abs(zeros.values.real[(zeros.stable == stable) & ~zeros.undecayed])
         longest = LONGEST_WINDOW * self._path.duration
         if not len(rates):

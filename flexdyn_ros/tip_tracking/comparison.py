@@ -57,7 +57,7 @@ class JointReference:
         q: Positions of the driven joints, (T, n) [rad | m].
         qd: Their velocities, (T, n).
         tau: Feed-forward, (T, n) [N m | N].
-        delay: How much later than the path the reference ends, or earlier it starts [s].
+        delay: Time by which the reference ends later than the path, or starts earlier [s].
     """
 
     t: np.ndarray
@@ -70,7 +70,7 @@ class JointReference:
 @dataclass(frozen=True)
 class Result:
     """
-    How one method moves the tip.
+    Motion of the tip by one method.
 
     Attributes:
         method: One of METHODS.
@@ -236,7 +236,7 @@ class MethodComparison:
             method: Name for the result.
             window: Duration in which the residual vibration is looked at; None for that of the
                 path [s].
-            dt: Step of the simulation [s]; None for 1 ms, or less where poles ask for it.
+            dt: Step of the simulation [s]; None for 1 ms, or less where poles need it.
         """
         robot, path = plant.robot, self._path
         window = path.duration if window is None else window
@@ -290,7 +290,7 @@ def compare(
     progress: Optional[Callable[[float], None]] = None,
 ) -> tuple[Result, ...]:
     """
-    Return how feed-forward methods move the tip along a path; see `MethodComparison`.
+    Return the motion of the tip by feed-forward methods along a path; see `MethodComparison`.
 
     Args:
         model: `Dynamics` that references are computed with.

@@ -28,7 +28,7 @@ class Shaper:
 
     Attributes:
         times: When, the first at zero, (n,) [s].
-        amplitudes: How large, (n,).
+        amplitudes: Sizes, (n,).
     """
 
     times: np.ndarray

@@ -18,7 +18,7 @@ TOLERANCE = 1e-12
 
 
 class NotReached(FlexdynError):
-    """No configuration at rest has the tip where a path asks for it."""
+    """No configuration at rest has the tip on the path."""
 
 
 def unforced_coordinates(robot: Any) -> np.ndarray:

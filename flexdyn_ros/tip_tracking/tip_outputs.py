@@ -73,7 +73,7 @@ class Outputs:
     def errors(
         self, dyn: Any, q: np.ndarray, start: np.ndarray, wanted: np.ndarray
     ) -> np.ndarray:
-        """Return how far the outputs are from wanted values, (T, n); see `values`."""
+        """Return the errors of the outputs from wanted values, (T, n); see `values`."""
         n = len(self.rows)
         six = np.zeros((len(q), 6))
         six[:, self.rows] = wanted[:, :n]

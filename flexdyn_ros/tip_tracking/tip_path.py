@@ -145,7 +145,7 @@ class TipPath:
 
         Args:
             order: The order.
-            reason: Why it is needed, for the error.
+            reason: The need for it, for the error.
         """
         if self.smoothness < order:
             jumps = self._jumps[self.smoothness]

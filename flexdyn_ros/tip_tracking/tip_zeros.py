@@ -29,7 +29,7 @@ from scipy.linalg import eig
 SINGULAR = 1e-8
 # Of its absolute value: the least distance of a zero from the imaginary axis.
 NEAREST = 0.01
-# What an excited zero leaves behind, of the largest unforced force in its period.
+# Remainder of an excited zero, of the largest unforced force in its period.
 EXCITED = 1e-3
 
 

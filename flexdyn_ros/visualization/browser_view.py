@@ -3,7 +3,7 @@
 The view of an arm in a browser, by the library viser.
 
 `flexdyn view` and deflection_markers_node show it. One thread reads the controls, finds the state
-that they ask for, and draws it.
+that they choose, and draws it.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class BrowserView:
             time.sleep(max(0.0, 1.0 / FRAMES_PER_SECOND - (time.monotonic() - start)))
 
     def step(self, now: float) -> None:
-        """Draw the state that the controls ask for at a time [s], if it has changed."""
+        """Draw the state that the controls choose at a time [s], if it has changed."""
         value = self._panel.values()
         try:
             q, second = self._state(value, now)
@@ -169,7 +169,7 @@ class BrowserView:
             self._overlay.draw(second, value['factor'], 'link')
         self._panel.show_legend(shown)
 
-    # What is shown.
+    # Shown states.
 
     def _rigid(self, q: np.ndarray) -> np.ndarray:
         """Return the configuration without deflection; passive joints of loops follow."""
@@ -237,7 +237,7 @@ class BrowserView:
         self._size = float(np.linalg.norm(high - low))
         scene, camera = self.server.scene, self.server.initial_camera
         scene.set_up_direction('+z')
-        # What browsers without a graphics card can draw often enough.
+        # A load that browsers without a graphics card draw often enough.
         scene.configure_environment_map(None)
         scene.configure_default_lights(False)
         scene.add_light_hemisphere(

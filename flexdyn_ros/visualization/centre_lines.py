@@ -79,7 +79,7 @@ class CentreLine:
 
 
 def nodes_of(link: Link) -> np.ndarray:
-    """Return the nodes of a link's modes from a file, of very many a part, (n, 3) [m]."""
+    """Return the nodes of a link's modes from a file, of many nodes a part, (n, 3) [m]."""
     if link.modal is None or link.modal.arrays is None:
         return np.zeros((0, 3))
     nodes = link.modal.arrays.node_positions

@@ -18,7 +18,7 @@ _MAPS = {'deflection': 'turbo', 'strain': 'coolwarm', 'energy': 'inferno'}
 @dataclass(frozen=True)
 class Legend:
     """
-    How values become colours.
+    Map from values to colours.
 
     Attributes:
         quantity: The drawn quantity.
@@ -36,7 +36,7 @@ class Legend:
         return f'{self.quantity} [{QUANTITIES[self.quantity]}]'
 
     def ticks(self, count: int = 5) -> list[tuple[float, str]]:
-        """Return values from low to high at equal distances, and how they are written."""
+        """Return values from low to high at equal distances, and their texts."""
         return [(float(v), f'{v:.3g}') for v in np.linspace(self.low, self.high, count)]
 
     def colours(self, values: np.ndarray) -> np.ndarray:

@@ -197,7 +197,7 @@ def _projected(
     beam: Beam, points: np.ndarray, start: float, end: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return where points project on a stretch of a beam's axis, and the way from there to them.
+    Return the projections of points on a stretch of a beam's axis, and the offsets from there.
 
     Returns:
         Fractions of the length, (n,), and offsets in link axes, (n, 3) [m].

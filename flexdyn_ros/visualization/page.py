@@ -26,7 +26,7 @@ import numpy as np
 
 FACTORS = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LARGEST_DRAWN = 0.3  # of the arm's radius: deflection by the largest of the factors
-# What the fields leave out, of the largest; the most of them; rows that they are made from.
+# Part left out by the fields, of the largest; the most of them; rows that they are made from.
 TOLERANCE, MOST_FIELDS, MOST_ROWS = 1e-3, 16, 64
 LARGEST_SHORT = 32767  # of 16 bits
 COLOURS = 64  # of a colour map

@@ -15,7 +15,7 @@ Played = tuple[Optional[np.ndarray], Optional[np.ndarray], float]
 
 class RecordedStates:
     """
-    One motion that is played, and one that goes with it.
+    One motion that is played, and a second one beside it.
 
     Attributes:
         end: Time of the last sample [s].

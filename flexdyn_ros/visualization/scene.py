@@ -47,12 +47,12 @@ class Drawn:
 
 class Scene:
     """
-    The shapes of a robot, and where they are for a state.
+    The shapes of a robot, and their poses in a state.
 
     Attributes:
         dyn: The dynamics, whose kinematics place the links.
         shapes: The drawn quantity.
-        missing: Each mesh that is not drawn, and why.
+        missing: Each mesh that is not drawn, and the reason.
         resources: URI of each mesh that is, by its address in the description.
     """
 

@@ -48,7 +48,7 @@ class SceneShape:
         pose: Of the shape's frame in the link frame, shape (4, 4).
         colour: Red, green, blue and opacity in 0 ... 1.
         visual: The <visual>; None for a tube or nodes that replace missing ones.
-        pieces: How it bends; empty for a rigid shape.
+        pieces: Its bending; empty for a rigid shape.
     """
 
     name: str

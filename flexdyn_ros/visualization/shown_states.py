@@ -16,7 +16,7 @@ from flexdyn_ros.simulation.vibrations import allowed_motions, driven_coordinate
 import numpy as np
 
 ROUNDING = 9  # digits of a damping ratio
-_STILL = 1e-6  # of the fastest vibration: what is slower meets no stiffness
+_STILL = 1e-6  # of the fastest vibration: slower motion meets no stiffness
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Surfaces of triangles: the primitives of URDF, files of meshes, and how they are made to bend.
+Surfaces of triangles: the primitives of URDF, files of meshes, and their bending.
 
 A surface that bends gets few triangles (fast-simplification), and edges across the beam that are
 close enough to each other (trimesh).
@@ -18,7 +18,7 @@ from flexdyn_ros.model.records.base import Vector3
 import numpy as np
 
 SIDES = 16  # of a round cross-section
-RINGS = 25  # cross-sections along what bends
+RINGS = 25  # cross-sections along a bending shape
 # Numbers of pieces that a mesh is cut into along its beam, as the budget of triangles allows.
 _PIECES = (24, 16, 12, 8, 4)
 INSTALL = 'pip install trimesh pycollada fast-simplification'

@@ -3,8 +3,9 @@
 Command: make test-arm64.
 
 Compiles generated functions and batches for ARM64 with a cross compiler, runs them under QEMU and
-compares their results with those of this machine, to 1e-12 of each result's largest entry. The
-extension is compiled for ARM64 too. On a machine without the tools it prints how to install them.
+compares their results with those of this machine. They agree to 1e-12 of each result's largest
+entry. The extension is compiled for ARM64 too. On a machine without the tools it prints how to
+install them.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Case:
     A function of a robot at some states.
 
     Attributes:
-        name: What it is.
+        name: Its kind.
         trace: The program.
         samples: Its inputs, (SAMPLES, n) each.
         expected: Its results on this machine, (SAMPLES, ...) each.

@@ -177,7 +177,7 @@ def test_description_may_come_on_stdin(folder):
 
 
 def on_terminal(words, cwd, **environment):
-    """Run with stdout and stderr on a pseudo-terminal; return what it showed."""
+    """Run with stdout and stderr on a pseudo-terminal; return the output."""
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, '-m', 'flexdyn_ros', *words], cwd=cwd, env=surroundings(**environment),
@@ -218,7 +218,7 @@ def test_a_closed_pipe_is_quiet(folder):
 
 
 def _closed_pipe():
-    """Return the writing end of a pipe that nobody reads."""
+    """Return the writing end of a pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
     return writer

@@ -56,7 +56,7 @@ def test_sound_model_passes(folder, sound):
     ],
 )
 def test_impossible_inertia_is_an_error_with_its_size(folder, sound, moments, failed, excess):
-    """The test that failed and by how much, relative to the largest moment; exit code 1."""
+    """The test that failed and its excess, relative to the largest moment; exit code 1."""
     run, report = check(folder, sound.replace(FOREARM, forearm_with(moments)))
     assert run.returncode == 1
     assert report['passed'] is False

@@ -35,7 +35,7 @@ def lowest(robot, link='forearm'):
 
 @pytest.mark.parametrize('name', ['arm', 'hub'])
 def test_the_frequency_holds_and_the_rigid_link_is_unchanged(arms, name):
-    """With a share of the mass, and massless with what it carries."""
+    """With a share of the mass, and massless with the bodies on it."""
     words = ['flex', f'{name}.urdf', '--link', 'forearm', '--first-frequency', '18', '-o',
              f'{name}.xml']
     run = flexdyn(*words, cwd=arms)

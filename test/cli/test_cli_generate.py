@@ -48,7 +48,7 @@ def test_count_shows_all_functions(folder):
 
 
 def test_count_as_json_of_chosen_functions(folder):
-    """Traced and optimised counts of the functions asked for."""
+    """Traced and optimised counts of the requested functions."""
     run = flexdyn('count', 'arm.urdf', '--function', 'mass_matrix', '--json', cwd=folder)
     found = json.loads(run.stdout)
     assert list(found['functions']) == ['mass_matrix']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the subcommands say of loops and of joints of several axes."""
+"""Output of the subcommands on loops and on joints of several axes."""
 
 import json
 from pathlib import Path
@@ -64,7 +64,7 @@ def test_info_lists_loops_and_axes(capsys):
 
 
 def test_simulate_starts_closed(capsys, tmp_path):
-    """The crank stays where it was asked to be; the others follow."""
+    """The crank stays at its given position; the others follow."""
     words = ('simulate', URDF / 'four_bar.urdf.xacro', '--q0', 'crank=0.5', '--t-end', '0.02')
     summary = answer(capsys, *words, '--no-plots', '--out', tmp_path / 'run')
     motion = load_npz(tmp_path / 'run' / 'trajectory.npz')

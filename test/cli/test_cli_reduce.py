@@ -66,7 +66,7 @@ def test_matrices_to_a_robot(rod):
 
 
 def test_solids_to_files(tmp_path):
-    """A tube along z with a picture; what is missing is named."""
+    """A tube along z with a picture; an error names a missing option."""
     pytest.importorskip('skfem', reason='the extra "solids" is not installed')
     tube = ['reduce', '--tube', '0.05', '0.004', '--length', '0.4', '--along', 'z']
     mesh = ['reduce', '--mesh', 'none.stl', '--material', 'steel', '-o', 'x.npz',

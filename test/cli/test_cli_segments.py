@@ -40,7 +40,7 @@ def test_modes(place):
         assert row['modal_mass'] == pytest.approx(inertia)
         assert row['frequency'] == pytest.approx(math.sqrt(stiffness / inertia) / (2.0 * math.pi))
     assert found['locked'][0]['frequency'] == pytest.approx(26.2931, rel=1e-5)
-    # Gravity turns back what sags to one side of the joint's axis.
+    # Gravity reverses the sag to one side of the joint's axis.
     assert 0.0 < found['free'][0]['frequency'] < 0.02
 
 

@@ -14,7 +14,7 @@ import pytest
 
 
 def test_results_are_written_and_summed_up(folder):
-    """CSV, npz and plots of the run that was asked for; the JSON names the files."""
+    """CSV, npz and plots of the requested run; the JSON names the files."""
     run = flexdyn(
         'simulate', 'flexible.urdf', '--t-end', '0.02', '--dt', '0.001', '--q0', 'shoulder=0.3',
         'upper_arm/bending_y1=0.01', '--qd0', 'elbow=-1', '--torque', 'shoulder=2.5', '--out',
@@ -73,7 +73,7 @@ def test_text_ends_with_the_folder(folder):
 
 
 def test_a_page_and_mcap_lie_beside_the_other_files(folder):
-    """They are written where asked for; a factor without a page is harmless, a wrong one not."""
+    """They are written to the given folder; a wrong factor is an error with a page alone."""
     pytest.importorskip('trimesh', reason='the page carries the three.js of trimesh')
     pytest.importorskip('rosbags', reason='MCAP files are written by rosbags')
     call = ('simulate', 'flexible.urdf', '--t-end', '0.1', '--no-plots', '--q0', 'shoulder=0.3',
@@ -153,7 +153,7 @@ def test_a_prescribed_base_moves_as_given(folder):
 
 
 def test_step_is_chosen_below_the_stability_limit(folder):
-    """A stiff beam asks for less than the usual millisecond."""
+    """A stiff beam needs less than the usual millisecond."""
     stiff = (folder / 'flexible.urdf').read_text().replace('young="2e9"', 'young="2e13"')
     (folder / 'stiff.urdf').write_text(stiff)
     run = flexdyn('simulate', 'stiff.urdf', '--t-end', '0.0005', '--no-plots', '--json',

@@ -27,7 +27,7 @@ def design(dyn, **changes):
 
 
 def test_the_command_prints_the_margins_and_the_package_holds_the_design(tmp_path, capsys, dyn):
-    """What is printed is the design's; the header has its matrices to the last bit."""
+    """The printed numbers are the design's; the header has its matrices to the last bit."""
     file = tmp_path / 'damping.yaml'
     file.write_text('\n'.join(f'{key}: {value!r}' for key, value in LAW.items()))
     file.write_text(file.read_text().replace('0.001', '1.0e-3'))

@@ -50,7 +50,7 @@ def linear_robot():
 
 
 def loop_robot():
-    """Return a chain whose last link a loop ties to the root, one rotation among what is held."""
+    """Return a chain whose last link a loop ties to the root, one rotation constrained too."""
     text = random_robot_urdf(7, 3, flexible=0.0, kinds=('revolute',), tree=False)
     loop = '<loop name="tie" frame1="link3" frame2="link0" constrain="rx ty tz"/>'
     return fd.load_robot(text.replace('</flexdyn>', loop + '</flexdyn>'))
@@ -91,7 +91,7 @@ def given(model, code, seed=1):
 
 
 def answer(model, function, frame=None, seed=1, wrenches=(), backend=None):
-    """Return what a backend (the reference by default) gives, as one vector."""
+    """Return the result of a backend (the reference by default), as one vector."""
     known = vectors(model, seed)
     q, qd, qdd, tau = (known[name] for name in ('q', 'qd', 'qdd', 'tau'))
     motion = [known[name] for name in ('joint_q', 'joint_qd', 'joint_qdd')]

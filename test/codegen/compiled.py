@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of compiled code need: a compiler, or the reason why they are skipped."""
+"""Needs of tests of compiled code: a compiler, or the reason why they are skipped."""
 
 import shutil
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Let the tests import the oracles; the cache of generated code, and what is logged of it."""
+"""Let the tests import the oracles; the cache of generated code, and its log."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ def own_cache(tmp_path_factory, monkeypatch):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Compile without optimising; let what is logged once be logged in each test."""
+    """Compile without optimising; reset one-time log records for each test."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
     generated._warn_of_size.cache_clear()
     generated._warn_of_no_compiler.cache_clear()
@@ -43,6 +43,6 @@ def messages(caplog, monkeypatch):
 
 @pytest.fixture
 def own_cache_folder(tmp_path, monkeypatch):
-    """Keep code in a folder of this test, and forget what this process has loaded."""
+    """Keep code in a folder of this test, and forget the code of this process."""
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
     monkeypatch.setattr(program, '_loaded', {})

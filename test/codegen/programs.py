@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs made at random, with every operation, and what runs them."""
+"""Programs made at random, with every operation, and their runners."""
 
 import random
 

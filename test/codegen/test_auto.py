@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The backend "auto": sizes that it compiles, its bits, what is logged and compiled ahead."""
+"""The backend "auto": sizes that it compiles, its bits, its log and code compiled ahead."""
 
 import warnings
 
@@ -71,7 +71,7 @@ def test_sizes_up_to_which_auto_generates(name, most, chains, messages):
 
 @needs_compiler
 def test_compile_makes_large_functions_compiled(monkeypatch, chains, messages):
-    """From then on, whatever the loads, of copies too; others stay the reference's."""
+    """From then on, under any loads, of copies too; others stay the reference's."""
     monkeypatch.setattr(generated, 'MOST_FOR_VALUES', 3)
     model = chains(4)
     dyn = fd.Dynamics(model)
@@ -115,7 +115,7 @@ def test_what_the_warning_advises_helps(monkeypatch, chains, messages):
 
 @needs_compiler
 def test_the_other_backends_have_no_limit(monkeypatch, chains):
-    """Who names one gets it."""
+    """A backend that is named is taken."""
     monkeypatch.setattr(generated, 'MOST_FOR_VALUES', 3)
     for backend in ('c', 'python'):
         assert not answered_by_reference(fd.Dynamics(chains(4), backend), 'mass_matrix')
@@ -166,7 +166,7 @@ def test_auto_gives_the_bits_of_c():
 
 @needs_compiler
 def test_a_long_compilation_is_logged_once(monkeypatch, own_cache_folder, messages):
-    """What, for which robot, and how long; what is on disk logs nothing."""
+    """Name, robot and duration; code on disk logs no record."""
     model = cases.robot('rigid tree')
     q = cases.state(model)[0]
     assert program.LONG == 1.0
@@ -223,7 +223,7 @@ def test_compile_needs_names():
 
 @needs_compiler
 def test_compile_makes_what_calls_need(own_cache_folder, monkeypatch):
-    """Functions of frames, wrenches and samples: nothing is built afterwards."""
+    """Functions of frames, wrenches and samples: no later call builds code."""
     model = cases.robot('rigid tree')
     dyn, frame = fd.Dynamics(model), model.frame_names[-1]
     dyn.compile('inverse_dynamics', f'jacobian:{frame}', wrenches=frame, batch=True)

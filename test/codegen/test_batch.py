@@ -67,7 +67,7 @@ def assert_equal(model, function, dyn, given):
     parts = found if isinstance(found, tuple) else (found,)
     for k in range(len(given[0])):
         single = getattr(reference, function)(*arguments(model, function, [x[k] for x in given]))
-        # All results as one vector: what the static iteration leaves is rounding.
+        # All results as one vector: the rest of the static iteration is rounding.
         cases.assert_close(cases.flat([part[k] for part in parts]), cases.flat(single))
 
 
@@ -82,7 +82,7 @@ def test_other_backends_go_through_the_samples(backend):
 
 @pytest.mark.parametrize('name', ['rigid tree', 'flexible chain', 'floating'])
 def test_batches_equal_single_calls(name):
-    """Whole vectors of lanes and what is left over."""
+    """Whole vectors of lanes and the remainder."""
     model = cases.robot(name)
     dyn = fd.Dynamics(model)
     functions = cases.FUNCTIONS if name == 'rigid tree' else ('forward_dynamics', 'frame_pose')
@@ -185,7 +185,7 @@ def test_threads_at_once_and_after_a_fork(monkeypatch):
         assert all(pool.map(repeat, range(4)))
     child = os.fork()
     if not child:
-        gc.disable()  # what other tests left may have threads that do not exist here
+        gc.disable()  # objects of other tests may have threads that do not exist here
         os._exit(0 if repeat(0) else 3)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert repeat(0)
@@ -226,7 +226,7 @@ def test_threads_that_cannot_be_started():
 
 
 def test_errors():
-    """Shapes, counts and values that are wrong are named; also what moves no inertia."""
+    """Errors name wrong shapes, counts and values; also a coordinate without inertia."""
     model = cases.robot('floating')
     batch = fd.Dynamics(model).batch
     q, qd, qdd, tau = samples(model, 8)

@@ -55,7 +55,7 @@ def test_optimised_code_equals_the_reference(user_flags):
 
 
 def test_large_functions_are_compiled_in_parts(monkeypatch, tmp_path):
-    """Parts that hand their temporaries on give the same numbers as one function."""
+    """Parts that pass their temporaries on give the same numbers as one function."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK + ' -DIN_PARTS')
     monkeypatch.setattr(c, 'split', lambda plan, angles, size: split(plan, angles, 30))
     model = cases.robot('flexible chain')
@@ -71,7 +71,7 @@ def test_large_functions_are_compiled_in_parts(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize('method', ['recursive', 'cholesky'])
 def test_both_ways_to_accelerations(method, monkeypatch):
-    """Asked for by name, as of the reference."""
+    """Named, as of the reference."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
     model = cases.robot('flexible chain')
     q, qd, _, tau = cases.state(model)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other users could have written is not executed, and what is no file is not waited for."""
+"""Files of other users are not executed, and special files are not waited for."""
 
 import logging
 import os
@@ -47,7 +47,7 @@ def owned_by_another(monkeypatch, *folders):
 
 
 def assert_refused(folder, place, warnings):
-    """Check that nothing is written or read, and that one warning names the place."""
+    """Check that no file is written or read, and that one warning names the place."""
     before = sorted(folder.iterdir())
     assert not cache.write(NAME, b'text')
     assert cache.read(NAME) is None and cache.path_of(NAME) is None
@@ -99,7 +99,7 @@ def test_a_link_leads_to_a_folder_that_is_checked(folder, tmp_path, warnings, mo
     link.symlink_to(folder)
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(link))
     assert cache.read(NAME) == b'text'
-    # What is loaded is what was checked: the link may lead elsewhere by then.
+    # The loaded file is the checked one: the link may lead elsewhere by then.
     assert cache.path_of(NAME) == folder / NAME
     folder.parent.chmod(0o777)
     assert cache.read(NAME) is None
@@ -126,7 +126,7 @@ def test_entries_that_others_can_write_or_own(folder, monkeypatch):
 
 
 def fifo(path):
-    """Make a FIFO that nobody writes to."""
+    """Make a FIFO without a writer."""
     os.mkfifo(path, 0o600)
 
 
@@ -142,7 +142,7 @@ def loop(path):
 
 
 def nowhere(path):
-    """Make a link to what is not there."""
+    """Make a link to a missing file."""
     path.symlink_to(path.parent / 'nowhere')
 
 
@@ -171,7 +171,7 @@ def local_socket(path):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize('make', [fifo, directory, loop, nowhere, pipe, device, local_socket])
 def test_what_is_no_file_is_no_entry(make, folder):
-    """Nobody waits for it; where a file can take its place, one does."""
+    """The cache does not wait for it; where a file can take its place, one does."""
     make(folder / NAME)
     assert cache.read(NAME) is None and cache.path_of(NAME) is None
     assert cache.write(NAME, b'text') == (make is not directory)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods of Dynamics and what is fast about them: the class, copies, subclasses, kept methods."""
+"""Methods of Dynamics and their compiled calls: the class, copies, subclasses, kept methods."""
 
 import copy
 import gc

@@ -18,7 +18,7 @@ POINT = {'a': 0.3, 'b': -0.7, 'c': 1.9, 'd': 0.45, 'x': 1.3, 'y': -2.1, 'z': 0.8
 
 
 def program_of(write) -> Program:
-    """Return what a function of the symbols of `POINT` computes."""
+    """Return the result of a function of the symbols of `POINT`."""
     graph = Graph()
     outputs = write(*(graph.symbol(name) for name in POINT))
     return Program(graph, tuple(map(graph.lift, outputs)))
@@ -33,7 +33,7 @@ def operations(program: Program) -> int:
 @pytest.mark.parametrize('write, least', [
     # Multiples of 2 x + y: two operations, and two for each of the other two sums.
     (lambda a, b, c, d, x, y, z: (2.0 * a * x + a * y, 3.0 * b * y + 6.0 * b * x + c), 6),
-    # Multiples of x + y + z, of which nothing is a node.
+    # Multiples of x + y + z, of which no part is a node.
     (lambda a, b, c, d, x, y, z: (0.3 * x + 0.3 * y + 0.3 * z + a, x + y + z - b), 5),
     # a b is shared; a (b c + d) and a b d + ... share more without it.
     (lambda a, b, c, d, x, y, z: (a * b + x, a * b * c + a * d * c), 5),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled code on disk: warm starts, races, damage, what cannot be loaded, what is removed."""
+"""Compiled code on disk: warm starts, races, damage, libraries that cannot be loaded, removal."""
 
 import ctypes
 import os
@@ -56,7 +56,7 @@ def start(model, *arguments, **more):
 
 
 def result(process):
-    """Return what a process printed."""
+    """Return the output of a process."""
     out, error = process.communicate(timeout=300)
     assert process.returncode == 0, error
     return out
@@ -116,13 +116,13 @@ def test_a_killed_process_leaves_nothing_behind(model, folder, tmp_path):
 
 
 def library(number):
-    """Return what builds a library with a function that gives a number."""
+    """Return a builder of a library with a function that gives a number."""
     source = f'double number(void) {{ return {number}; }}'
     return lambda: find_compiler().build(source, ('-O0',))
 
 
 def opened(path):
-    """Return where a library was found, and its number, if it can be loaded."""
+    """Return the path of a library, and its number, if it can be loaded."""
     function = ctypes.CDLL(str(path)).number
     function.restype = ctypes.c_double
     return Path(path), function()
@@ -183,7 +183,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(folder, tmp_path, monkey
 
 
 def test_folders_on_the_way_to_the_cache_are_private(tmp_path, monkeypatch):
-    """Whatever the umask: a group that could write to one would keep the cache from use."""
+    """At any umask: a group that could write to one would keep the cache from use."""
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'a' / 'b' / 'cache'))
     before = os.umask(0o002)
     try:

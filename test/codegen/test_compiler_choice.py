@@ -42,7 +42,7 @@ def broken(tmp_path, monkeypatch):
 
 
 def test_a_compiler_that_fails(broken, messages):
-    """Auto goes on with Python and shows what the compiler wrote; "c" raises it."""
+    """Auto goes on with Python and shows the compiler's output; "c" raises it."""
     model = cases.robot('rigid tree')
     vectors = cases.state(model)[:3]
     dyn = fd.Dynamics(model, 'c')

@@ -44,7 +44,7 @@ def test_hand_made_bodies(body, expected):
 
 
 def test_called_functions_count_at_each_call():
-    """Static functions of the source cost what they do, wherever they are called."""
+    """Static functions of the source cost their operations at each call."""
     source = (
         '#include <math.h>\n'
         'static double g(double u) { return u < 1.0 ? 1.0 - u*u : cos(sqrt(u))/u; }\n'

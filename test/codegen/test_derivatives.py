@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives on the graph against the reference's dual numbers, and what they cost."""
+"""Derivatives on the graph against the reference's dual numbers, and their cost."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -127,7 +127,7 @@ def test_generated_code_equals_the_reference(name, language, tmp_path):
 
 
 def test_generated_python_of_parameters():
-    """Those that are asked for are arguments, and the columns."""
+    """Those that are named are arguments, and the columns."""
     model = robot('spring table')
     names = ['link1/com', 'joint2/coulomb']
     for function in cases.PARAMETER_DERIVATIVES:
@@ -182,7 +182,7 @@ def test_auto_gives_the_bits_of_its_first_call(monkeypatch):
 
 
 def test_what_does_not_depend_is_not_computed():
-    """Branches of a tree do not feel each other: their entries are zero, not round-off."""
+    """Branches of a tree do not couple: their entries are zero, not round-off."""
     model = robot('rigid tree')
     for method in DERIVATIVE_METHODS:
         found = trace(model, 'inverse_dynamics_derivatives', method=method)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that the extension hands straight to compiled code: every argument, every error."""
+"""Calls that the extension passes straight to compiled code: every argument, every error."""
 
 from array import array
 import gc
@@ -99,7 +99,7 @@ def test_a_result_goes_where_it_is_wanted():
 
 
 def test_a_result_is_the_callers_own():
-    """No later call changes an array that somebody still holds, by any way of holding it."""
+    """No later call changes an array that a caller still holds, by any way of holding it."""
     dyn = called('rigid tree', 'inverse_dynamics')
     q, qd, qdd = state('rigid tree')
     held = [dyn.inverse_dynamics(q, qd, k * qdd) for k in range(12)]

@@ -145,7 +145,7 @@ def test_results_that_are_not_finite_are_refused(make, x):
 
 @needs_compiler
 def test_no_results_and_no_inputs():
-    """Nothing is written where nothing belongs."""
+    """Compiled functions without results, without inputs, and of one quotient."""
     graph = Graph()
     names, (first, *_) = symbols(graph)
     assert compiled(traced_of(graph, names, []), 'none').kernel()([1.0] * 4).shape == (0,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digits of generated forward dynamics where links are long beside what they carry."""
+"""Digits of generated forward dynamics where links are long beside the bodies on them."""
 
 import re
 
@@ -40,7 +40,7 @@ def stretched(joint, axis):
 
 
 def residual(dyn, forward):
-    """Return how far inverse dynamics is from the forces that gave the accelerations [N m]."""
+    """Return the error of inverse dynamics against the forces of forward dynamics [N m]."""
     rng, worst = np.random.default_rng(3), 0.0
     for _ in range(STATES):
         q, qd = rng.uniform(-1.0, 1.0, (2, dyn.robot.nv))
@@ -97,7 +97,7 @@ def chain(own, position, moments):
 
 
 def test_moments_beside_a_far_child_are_kept():
-    """What a link has of its own is no rounding error, however far away its child is."""
+    """A link's own moments are no rounding error, at any distance of its child."""
     own = ((0.02, 2e-10, 0.0), (2e-10, 0.03, 0.0), (0.0, 0.0, 0.01))
     grouped = regroup(chain(own, (0.0, 0.0, FAR), ((0.0,) * 3,) * 3))
     moments = grouped.bodies[1].second_moment

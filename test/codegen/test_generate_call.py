@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `generate` accepts, refuses and returns; its files; parameters that stay arguments."""
+"""Arguments, errors and results of `generate`; its files; parameters that stay arguments."""
 
 from dataclasses import FrozenInstanceError, replace
 import shutil
@@ -39,7 +39,7 @@ MODEL = cases.robot('flexible chain')
     ({'name': 7}, 'name'),
 ])
 def test_wrong_calls_are_refused_with_advice(changes, message):
-    """One sentence that names the argument or what was meant."""
+    """One sentence that names the argument or the likely name."""
     call = {'function': 'inverse_dynamics', **changes}
     with pytest.raises(fd.FlexdynError, match=message):
         fd.generate(MODEL, **call)

@@ -229,7 +229,7 @@ def test_a_payload_on_a_beam_rides_on_its_tip():
 
 
 def test_tools_that_the_compiled_tests_need():
-    """Say loudly which languages this run could not try."""
+    """Print the languages that this run could not try."""
     missing = [name for name in ('gcc', 'gfortran') if shutil.which(name) is None]
     if missing:
         pytest.skip(f'NOT INSTALLED: {missing}; the code for them was not compiled')

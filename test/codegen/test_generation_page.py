@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page on code generation shows what the passes do now."""
+"""The page on code generation shows the present effect of the passes."""
 
 from pathlib import Path
 

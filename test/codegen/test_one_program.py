@@ -85,12 +85,12 @@ def assert_one_program(made):
 
 @pytest.mark.parametrize(('name', 'function'), FUNCTIONS)
 def test_what_runs_is_what_is_exported(name, function):
-    """Temporaries, calls and results, line by line, also of what comes before the angles."""
+    """Temporaries, calls and results, line by line, also of statements before the angles."""
     assert_one_program(variant_of(cases.robot(name), function).trace())
 
 
 def test_programs_in_parts():
-    """Of a long chain: the same parts, the same numbers handed on."""
+    """Of a long chain: the same parts, the same numbers passed on."""
     link = {'alpha': 0.7, 'a': 0.3, 'd': 0.1, 'm': 2.0, 'com': [-0.1, 0.02, 0.05],
             'J_cm': [0.02, 0.03, 0.04]}
     made = variant_of(fd.load_robot(chain_urdf([link] * 20)), 'inverse_dynamics').trace()
@@ -121,7 +121,7 @@ def test_generate_returns_the_statements_of_its_program(name, function, argument
     ('rigid tree', 'inverse_dynamics_derivatives'),
 ])
 def test_generate_writes_what_runs(name, function):
-    """Asked for quick code, with the rounding of the backends, it returns that program."""
+    """With quick code, and the rounding of the backends, it returns that program."""
     model = cases.robot(name)
     code = fd.generate(model, function, optimise='quick', rotation_tolerance=ROUND_OFF)
     made = variant_of(model, function).trace()

@@ -17,7 +17,7 @@ from oracles.random_robots import random_robot_urdf
 import pytest
 from thinned import thinned
 
-# What the default run takes of each robot; of a rigid tree and a flexible chain, all.
+# Cases of the default run for each robot; of a rigid tree and a flexible chain, all.
 MAIN_FUNCTIONS = ('inverse_dynamics', 'mass_matrix', 'jacobian_rate_qd', 'kinetic_energy')
 MATRIX = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
 
@@ -44,7 +44,7 @@ def test_the_backend_equals_the_reference(name, function):
 
 @pytest.mark.parametrize('method', ['recursive', 'cholesky'])
 def test_both_ways_to_accelerations(method):
-    """Asked for by name, as of the reference."""
+    """Named, as of the reference."""
     model = cases.robot('flexible chain')
     q, qd, _, tau = cases.state(model)
     found = backend(model).forward_dynamics(q, qd, tau, (), method)
@@ -115,7 +115,7 @@ def test_what_moves_no_inertia_is_refused_as_by_the_reference(mass):
 
 
 def test_a_light_wrist_on_a_heavy_arm_is_solved():
-    """Pivots of very different size, where the reference is asked, give its answer."""
+    """Pivots of very different size, where the reference computes, give its result."""
     model = cases.light_wrist_on_a_heavy_arm()
     results = [
         fd.Dynamics(model, name).forward_dynamics([0.1, 0.2], [0.3, 0.4], [1.0, 1.0])
@@ -172,7 +172,7 @@ def test_a_second_process_generates_nothing(tmp_path, monkeypatch):
 
 
 def test_a_source_is_made_once_for_all_objects(monkeypatch):
-    """Of one process, whatever becomes of the cache."""
+    """Of one process, also after a change of the cache."""
     model = cases.robot('rigid tree')
     q = cases.state(model)[0]
     first = fd.Dynamics(model, 'python').mass_matrix(q)
@@ -200,7 +200,7 @@ def test_a_payload_replaces_the_declared_one():
 
 
 def test_arguments_are_checked_in_every_call():
-    """In every call, the first and later ones, and whatever holds the numbers."""
+    """In every call, the first and later ones, and for every type of vector."""
     model = fd.load_robot(random_robot_urdf(5, 3, flexible=0.0))
     dyn = fd.Dynamics(model, 'python')
     state = np.random.default_rng(5).normal(size=(3, model.nv))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The longer search: scales of what is computed on the way, squares of sines and cosines."""
+"""The longer search: scales of intermediate polynomials, squares of sines and cosines."""
 
 from random import Random
 
@@ -64,7 +64,7 @@ def test_unequal_squares_become_one():
     lambda a, b, c, d, x, y, z: (a * x.sin() * x.sin() + b * x.cos() * x.cos(),),
 ])
 def test_other_squares_stay(write):
-    """Nothing is changed."""
+    """The network stays unchanged."""
     network = Network(program_of(write))
     before = dict(network.polynomials)
     for atom in before:
@@ -73,7 +73,7 @@ def test_other_squares_stay(write):
 
 
 def test_squares_that_cancel_leave_the_rest():
-    """Nothing is left of a s^2 + a c^2 - a."""
+    """The terms of a s^2 + a c^2 - a cancel."""
     program = program_of(lambda a, b, c, d, x, y, z: (
         a * x.sin() * x.sin() + a * x.cos() * x.cos() - a, x.sin() + x.cos(),
     ))
@@ -136,7 +136,7 @@ def test_refinement_gives_the_same_program_each_time():
 
 
 def test_refinement_ends_without_gains():
-    """Nothing is left to gain in a sum: far fewer steps than allowed."""
+    """A sum has no cheaper form: far fewer steps than allowed."""
     network = Network(program_of(lambda a, b, c, d, x, y, z: ((a + b) * (c + d), (a + b) * x)))
     search(network, 5)
     refine(network, 10**9, 20)

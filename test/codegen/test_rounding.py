@@ -72,7 +72,7 @@ def test_what_is_not_finite_stays(value):
 
 
 def test_small_terms_that_do_not_cancel_stay():
-    """Only what is left of larger numbers is rounding."""
+    """Only the remainder of larger numbers is rounding."""
     graph = Graph()
     x = graph.symbol('x')
     small = graph.sum((graph.constant(1e-20), x))

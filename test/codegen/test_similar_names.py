@@ -9,7 +9,7 @@ from oracles.small_robots import arm
 import pytest
 from thinned import thinned
 
-# What two links are called: punctuation, case, other alphabets, what is cut off at the end.
+# Names of two links: punctuation, case, other alphabets, ends that are cut off.
 PAIRS = [('a b', 'a_b'), ('Tool', 'tool'), ('\u00e9', '\u00e8'), ('l' * 70 + '1', 'l' * 70 + '2')]
 Q, QD, QDD = np.array([0.3, -0.4]), np.array([1.0, 0.5]), np.array([0.2, 0.7])
 BODY = (1.5, (0.1, 0.2, 0.3), ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5)))

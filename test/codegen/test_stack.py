@@ -49,7 +49,7 @@ def frames(source, flags, folder):
     found = {}
     for line in (folder / 'code.su').read_text().splitlines():
         place, size, kind = line.split('\t')
-        # What is not bounded has no largest size.
+        # Unbounded code has no largest size.
         found[place.rpartition(':')[2]] = int(size) if kind != 'dynamic' else MOST * MOST
     return found
 

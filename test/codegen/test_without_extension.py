@@ -31,7 +31,7 @@ def state(name):
 
 
 def several_results(dyn, wrenches):
-    """Return what functions of every kind give, as one vector."""
+    """Return the results of functions of every kind, as one vector."""
     q, qd, qdd, tau = cases.state(dyn.robot)
     return cases.flat([
         dyn.inverse_dynamics(q, qd, qdd), dyn.inverse_dynamics(q, qd, qdd, wrenches),

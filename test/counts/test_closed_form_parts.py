@@ -41,7 +41,7 @@ def test_derivatives_equal_differences(name, by):
 
 
 def test_derivatives_are_shared():
-    """What is known is not derived again."""
+    """Derivatives found before are not derived again."""
     graph = Graph()
     x = graph.symbol('x')
     along = Direction({x: graph.one})

@@ -141,7 +141,7 @@ def test_the_method_of_the_mass_matrix_is_selectable():
 
 
 def test_unknown_methods_are_refused():
-    """An error names the method and what there is."""
+    """An error names the method and the known ones."""
     with pytest.raises(ArgumentError, match='"outer links"'):
         generate(ROBOTS['Puma6'], 'mass_matrix', method='outer')
     with pytest.raises(ArgumentError, match='none'):
@@ -181,7 +181,7 @@ def test_closed_forms_under_a_wrench(method):
 
 @pytest.mark.parametrize('axes', ['tool', 'link2', 'base'])
 def test_a_wrench_in_axes_of_a_chosen_frame(axes):
-    """The same wrench in other axes asks for the same torques."""
+    """The same wrench in other axes gives the same torques."""
     robot = ROBOTS['Puma6']
     q, qd, qdd = state(6)
     dyn = fd.Dynamics(robot, backend='reference')

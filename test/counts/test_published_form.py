@@ -135,7 +135,7 @@ def test_constants_of_figure_3_4():
 
 
 def test_duplicates_of_the_most_frequent_pair_first():
-    """A pair in two places is one statement, and what stands once stays."""
+    """A pair in two places is one statement, and a pair in one place stays."""
     lines = [
         PublishedStatement('Z0001', (Term(1, ('A', 'B', 'C')),)),
         PublishedStatement('Z0002', (Term(-1, ('A', 'B', 'D')), Term(1, ('A', 'C')))),

@@ -90,7 +90,7 @@ def test_the_starting_line():
 
 
 def test_a_table_is_replaced_alone():
-    """What is not measured anew stays on the page."""
+    """Numbers that are not measured anew stay on the page."""
     first, second = (
         Table(name, f'Title {name}', 'Note.', [CountRow(f'row {name}', {}, {}, dict)])
         for name in 'ab'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts `flexdyn demo` as a shell with another ROS sourced would, and looks after it."""
+"""Starts `flexdyn demo` as a shell with another ROS sourced would, and stops it."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def shared_memory_of(pids):
 
 def left_behind(held, earlier):
     """
-    Return those of these files that are still there and that are nobody else's.
+    Return those of these files that are still there and that no other process holds.
 
     Args:
         held: The files that the processes held.
@@ -86,7 +86,7 @@ class DemoProcess:
 
     @property
     def text(self):
-        """What it has printed."""
+        """Its output."""
         return self.log.read_text()
 
     def wait(self, patience=PATIENCE):
@@ -109,7 +109,7 @@ class DemoProcess:
         return json.loads(files[0].read_text()) if files else {}
 
     def _moves(self):
-        """Tell whether the simulator is at work."""
+        """Return whether the simulator is at work."""
         logs = list(self.folder.glob('*/*/forward_dynamics_node.log'))
         return bool(logs) and 'Simulating' in logs[0].read_text()
 
@@ -125,7 +125,7 @@ class DemoProcess:
 
 
 def is_running(pid):
-    """Tell whether a process exists and is no zombie."""
+    """Return whether a process exists and is no zombie."""
     try:
         state = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

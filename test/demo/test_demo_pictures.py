@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pictures of the demonstration show."""
+"""Content of the pictures of the demonstration."""
 
 from pathlib import Path
 

@@ -28,7 +28,7 @@ def recording(tmp_path):
 
 
 def hear(recording, topic, count):
-    """Let a recording hear a number of messages of a topic, and none before."""
+    """Let a recording receive a number of messages of a topic, and none before."""
     recording.counts.pop(topic, None)
     recording.stamps.pop(topic, None)
     for k in range(count):

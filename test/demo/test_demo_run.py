@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn demo`, shortened, in a shell with another ROS sourced; and how it stops."""
+"""`flexdyn demo`, shortened, in a shell with another ROS sourced; and its stop."""
 
 import json
 import os

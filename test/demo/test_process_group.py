@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of processes: they stop together, and say who did not."""
+"""Groups of processes: they stop together, and name those that failed."""
 
 import os
 from pathlib import Path

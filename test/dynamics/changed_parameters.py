@@ -62,7 +62,7 @@ SEGMENTS = 'flexdyn/flexible_link/segments'
 MODE_SPRING = 'flexdyn/flexible_link/mode_spring'
 JOINT2 = "flexdyn/joint_dynamics[@joint='joint2']"
 MULTI_AXIS, LOOP = 'flexdyn/multi_axis_joint', 'flexdyn/loop'
-# Attributes that choose what an element speaks about, or what only one value is known for.
+# Attributes that choose the subject of an element, or that have one possible value.
 NAMES = {
     ('flexdyn', 'version'), ('flexdyn/flexible_link', 'link'), ('flexdyn/joint_dynamics', 'joint'),
     ('flexdyn/payload', 'link'), ('flexdyn/base', 'motion'), ('flexdyn/actuated', 'joints'),

@@ -177,7 +177,7 @@ def test_every_size_of_deflection(amplitude):
 
 @pytest.mark.parametrize('name', ['payload_on_beam', 'mimics', 'multi_axis'])
 def test_generated_code(name):
-    """What is generated for "auto" gives the same numbers as the particles."""
+    """Code generated for "auto" gives the same numbers as the particles."""
     robot, _, particles, (q, qd, qdd) = build(name)
     dyn = fd.Dynamics(robot, backend='python')
     wrenches = random_wrenches(robot)

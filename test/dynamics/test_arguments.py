@@ -100,7 +100,7 @@ def test_out_of_a_wrong_shape_is_refused(method):
 @pytest.mark.parametrize('convert', [list, lambda v: array('d', v), lambda v: np.float32(v)])
 @pytest.mark.parametrize('method', list(METHODS))
 def test_any_sequence_of_numbers_serves(method, convert):
-    """Lists, array.array and single-precision arrays give what numpy arrays give."""
+    """Lists, array.array and single-precision arrays give the results of numpy arrays."""
     given = {
         name: convert(value) if isinstance(value, np.ndarray) else value
         for name, value in METHODS[method].items()

@@ -2,8 +2,9 @@
 """
 <base motion="free|prescribed"> with flexible links.
 
-Second formulations: particles, whose momentum is a sum of m v; a floating joint written in the
-URDF; gravity in place of a base's acceleration (d'Alembert).
+There are three second formulations. One is particles, whose momentum is a sum of m v. Another is a
+floating joint written in the URDF. The third is gravity in place of a base's acceleration
+(d'Alembert).
 """
 
 from functools import lru_cache
@@ -60,7 +61,7 @@ def in_root_axes(q, wrench):
 
 @pytest.mark.parametrize('motion', ['free', 'prescribed'])
 def test_the_base_is_the_first_joint(motion):
-    """Names, sizes and frames; the base is not actuated unless asked."""
+    """Names, sizes and frames; the base is not actuated by default."""
     robot, *_ = build(motion)
     names = tuple(f'base_motion/{axis}' for axis in ('tx', 'ty', 'tz', 'rx', 'ry', 'rz'))
     assert robot.base_motion == motion
@@ -99,7 +100,7 @@ def test_against_particles(options):
 
 @pytest.mark.parametrize('seed', [12, 25, 27])
 def test_free_momentum_is_constant(seed):
-    """Whatever the joints' torques, nothing inside changes the momentum of all particles."""
+    """For any torques of the joints, internal forces keep the momentum of all particles."""
     robot, dyn, particles, (q, qd, tau) = build('free', seed=seed)
     tau = np.concatenate((np.zeros(6), 20.0 * tau[6:]))
     qdd = dyn.forward_dynamics(q, qd, tau)
@@ -172,13 +173,13 @@ def test_an_accelerating_base_is_gravity_the_other_way():
     assert np.allclose(motion.q[:, 7:], still.q, rtol=0.0, atol=1e-9)
     assert motion.q[-1, 0] == pytest.approx(0.5 * 2.0 * 0.004**2)
     assert not np.allclose(motion.q[-1, 7:], q[7:], atol=1e-6)
-    # What pushes is recorded: at first the whole mass, less what the arm gives way by.
+    # The pushing wrench is recorded: at first the whole mass, less the arm's yielding part.
     assert motion.tau[0, 0] > 0.0
     assert np.array_equal(motion.tau[:, 6:], np.zeros((len(motion), pushed.nv - 6)))
 
 
 def test_a_base_that_turns_as_a_function_of_time():
-    """Callables are asked at every stage; without one the velocity stays."""
+    """Callables are called at every stage; without one the velocity stays."""
     robot = fd.load_robot(urdf('prescribed'))
     dyn = reference_dynamics(robot)
     speed = np.zeros(robot.nv)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many files of the algorithms a reader meets on the way of one call."""
+"""Number of files of the algorithms that a reader meets on the way of one call."""
 
 from pathlib import Path
 import sys
@@ -35,7 +35,7 @@ def files_entered(call):
 
 @pytest.mark.parametrize('name', ['canadarm', 'beams that bending draws in'])
 def test_inverse_dynamics_enters_few_files(name):
-    """The recursion, what it stands on, and the forces inside the robot."""
+    """The recursion, its foundations, and the forces inside the robot."""
     robot = fd.load_robot(expand('canadarm') if name == 'canadarm' else flexible_urdf())
     dyn = fd.Dynamics(robot, backend='reference')
     rates = np.linspace(-0.3, 0.4, robot.nv)

@@ -61,7 +61,7 @@ def test_energy_that_enters_stays():
 
 
 def test_recursive_and_dense_accelerations_agree_along_the_motion():
-    """Within a small multiple of what the condition of M allows."""
+    """Within a small multiple of the bound by the condition of M."""
     dyn = dynamics(2)
     rng = np.random.default_rng(0)
     for t in (1.0, 4.0, 8.0):

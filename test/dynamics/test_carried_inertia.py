@@ -33,7 +33,7 @@ def free_bodies(robot):
 
 @pytest.mark.parametrize('backend', BACKENDS)
 def test_against_blocks_of_the_mass_matrix(backend):
-    """Behind a floating joint: its block of M, and that less what the others take."""
+    """Behind a floating joint: its block of M, and that less the part of the others."""
     robot = fd.load_robot(random_robot_urdf(**FLOATING))
     dyn, exact = fd.Dynamics(robot, backend), reference_dynamics(robot)
     q, _, _ = random_state(robot, np.random.default_rng(2))

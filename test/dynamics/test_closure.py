@@ -73,7 +73,7 @@ def test_recursive_forward_dynamics_equals_the_dense_solve(case):
 
 
 def test_hybrid_dynamics_closes(case):
-    """With the modal accelerations it returns, inverse dynamics asks for its joint torques."""
+    """With the modal accelerations it returns, inverse dynamics gives its joint torques."""
     robot, dyn, (q, qd, qdd) = case
     n = robot.n_joints
     wrenches = wrenches_on(robot)

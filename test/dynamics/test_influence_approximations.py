@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The approximations of Graves's paper: where they are exact, by how much they miss elsewhere."""
+"""The approximations of Graves's paper: exact cases, and errors elsewhere."""
 
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.influence.model import Approximations
@@ -120,7 +120,7 @@ def test_printed_recursion_has_half_of_a_sliding_joints_coriolis_force():
 
 
 def test_printed_recursion_is_exact_for_rigid_arms_in_the_plane():
-    """All angular accelerations vanish there, and with them what the print leaves out."""
+    """All angular accelerations vanish there, and with them the terms missing in print."""
     robot = sliding('turn')
     q, qd = [0.3, 0.5], [1.5, -0.8]
     printed = approximating(robot, 'printed_recursion').coriolis_vector(q, qd)

@@ -123,7 +123,7 @@ def test_every_term_as_by_particles(name):
 
 
 def test_motion_as_by_the_recursions(case):
-    """Forward and hybrid dynamics with wrenches, to what the mass matrix leaves."""
+    """Forward and hybrid dynamics with wrenches, to the rounding of the mass matrix."""
     robot, ours, theirs, (q, qd, qdd) = case
     wrenches = random_wrenches(robot)
     tau = theirs.inverse_dynamics(q, qd, qdd, wrenches)
@@ -255,7 +255,7 @@ def test_it_runs_without_the_recursions(monkeypatch):
 
 
 def test_wrong_choices_name_the_right_ones():
-    """An unknown formulation or approximation, what is not compiled, what has no recursion."""
+    """An unknown formulation or approximation, uncompiled code, a missing recursion."""
     robot, ours, _, (q, qd, qdd) = build('nonlinear_mode')
     with pytest.raises(ArgumentError, match='"lagrange".*recursive.*kinematic_influence'):
         fd.Dynamics(robot, formulation='lagrange')

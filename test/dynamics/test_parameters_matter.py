@@ -112,7 +112,7 @@ def test_interpolation_matters():
     ('remainder', 'root', 'both'),
 ])
 def test_shares_of_inertial_matter(name, usual, other):
-    """How the mass that a beam takes of <inertial> is distributed, and where the rest is."""
+    """Distribution of the mass that a beam takes of <inertial>, and place of the rest."""
     text = changed(BEAM, name, usual, ((BEAM, 'mass', None),))
     assert_differs(text.replace(f'{name}="{usual}"', f'{name}="{other}"'), name, outputs(text))
 

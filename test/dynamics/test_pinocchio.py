@@ -22,7 +22,7 @@ import pytest
 
 pytestmark = pytest.mark.oracle
 TOLERANCE = 1e-10
-# Files that are wrong, and why; each must be refused by us.
+# Files that are wrong, and the faults; each must be refused by us.
 REFUSED = {
     'alex_description/urdf/alex_psyonic_hands.urdf': 'mimic',  # leaders that do not exist
     'ur_description/urdf/ur3.urdf': 'name',  # the robot has no name; Pinocchio refuses it too
@@ -63,7 +63,7 @@ def case(request):
 
 
 def test_there_are_dozens_of_robots():
-    """The installed data set holds what it held when this test was written, or more."""
+    """The installed data set holds the robots that this test expects, or more."""
     assert len(NAMES) - len(REFUSED) >= 60
     assert set(REFUSED) <= set(NAMES)
 
@@ -145,7 +145,7 @@ def test_pinocchios_own_mimic_joints():
     'panda_description/urdf/panda.urdf', 'talos_data/robots/talos_full_v2.urdf',
 ])
 def test_total_mass_is_the_sum_of_the_files_masses(name):
-    """Nothing is dropped, wherever a link hangs."""
+    """All forces are kept, in any place of a link."""
     text = without_geometry((robots_folder() / name).read_text(encoding='utf-8'))
     text = re.sub(r'<!--.*?-->', '', text, flags=re.DOTALL)
     masses = [float(m) for m in re.findall(r'<mass\s+value\s*=\s*["\']([^"\']+)', text)]

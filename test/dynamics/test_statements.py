@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users ask about mass, gravity and payloads; one statement a test."""
+"""Statements about mass, gravity and payloads; one statement a test."""
 
 import re
 
@@ -120,7 +120,7 @@ def test_payload_set_then_cleared_restores_every_bit():
 
 
 def test_clearing_returns_to_the_payload_of_the_file():
-    """A payload declared in the description is what clear_payload restores."""
+    """clear_payload restores a payload declared in the description."""
     declared = '<payload link="link2" mass="0.8" com="0 0 0.1" ixx="0.01" iyy="0.01" izz="0.01"/>'
     plain, loaded = (fd.load_robot(arm(drive)) for drive in ('', declared))
     q, qd, qdd = [0.4, -0.7], [0.5, 1.5], [1.0, -2.0]
@@ -135,7 +135,7 @@ def test_clearing_returns_to_the_payload_of_the_file():
 
 
 def test_a_payload_attaches_to_the_named_link():
-    """It acts as a body welded to that link does; joints behind that link do not feel it."""
+    """It acts as a body welded to that link does, without an effect on joints behind it."""
     mass, com = 0.9, np.array([0.2, -0.1, 0.3])
     inertia = np.array([[0.02, 0.001, 0.0], [0.001, 0.03, 0.002], [0.0, 0.002, 0.025]])
     weld = (
@@ -197,7 +197,7 @@ def test_an_inertial_without_origin_stands_at_the_link_frame():
 
 
 def test_a_hanging_weight_equals_a_wrench():
-    """At rest, a point payload asks for what its weight as a wrench from outside does."""
+    """At rest, a point payload needs the torques of its weight as a wrench from outside."""
     dyn = reference_dynamics(fd.load_robot(arm()))
     q, zero = [0.4, -0.7], [0.0, 0.0]
     push = {'link2': [0.0, 0.0, -9.81 * 1.3, 0.0, 0.0, 0.0]}

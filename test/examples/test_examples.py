@@ -24,7 +24,7 @@ def run(name, *arguments, status=0, log=False):
 
 @pytest.fixture
 def picture(tmp_path):
-    """Return where an example writes its picture, which is checked at the end."""
+    """Return the path of an example's picture, which is checked at the end."""
     path = tmp_path / 'picture.png'
     yield path
     check_picture(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README shows is true to the letter: its element loads, its Python runs, it is short."""
+"""The README is true to the letter: its element loads, its Python runs, it is short."""
 
 from pathlib import Path
 import re

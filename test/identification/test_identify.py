@@ -51,7 +51,7 @@ def test_parameters_come_out_within_three_deviations(case):
     assert np.abs(base).max() < 4.0
     assert np.sqrt(np.mean(base**2)) < 1.5
     assert np.abs(every).max() < 4.0
-    # What is identified is known better than the description did.
+    # Identified parameters have smaller errors than the description's.
     assert found.parameters['joint2/coulomb'].deviation < 0.1
     assert found.statistics.condition < 50.0
     assert not found.warnings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modes from decays and from answers to chirps and steps, against systems made by hand."""
+"""Modes from decays and from responses to chirps and steps, against systems made by hand."""
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError

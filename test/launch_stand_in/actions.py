@@ -34,7 +34,7 @@ class Action(ABC):
 
 
 class LaunchDescription:
-    """What a launch file describes."""
+    """Contents of a launch file."""
 
     def __init__(self, initial_entities: Optional[Iterable[Any]] = None):
         self.entities = list(initial_entities or ())

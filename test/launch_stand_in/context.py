@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a launch file is resolved against, and what resolving it yields."""
+"""Inputs of the resolution of a launch file, and its results."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def perform(value: Any, context: LaunchContext) -> str:
     Return the text of a string, a substitution, or a sequence of both.
 
     Args:
-        value: What to turn into text.
+        value: Expression to turn into text.
         context: The state of resolving.
     """
     if isinstance(value, str):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Node actions of the stand-in, and how their parameters become files."""
+"""Node actions of the stand-in, and the files of their parameters."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ Resolves launch files where the packages launch and launch_ros are not installed
 
 They are on no Python package index. Here stands a replacement for the part of them that thin
 launch files use: arguments, conditions, substitutions, groups, includes, processes, and nodes.
-Names that are not replaced cannot be imported, and unknown keywords are errors, so that a launch
-file which needs more fails loudly instead of being half understood. Event handlers are left out,
+Names that are not replaced cannot be imported, and unknown keywords are errors. A launch file
+which needs more thus fails loudly instead of being half understood. Event handlers are left out,
 apart from the shutdown at the end of a process, and so are life cycle events.
 """
 
@@ -52,7 +52,7 @@ MODULES: dict[str, dict[str, object]] = {
     'launch_ros.parameter_descriptions': _pick(nodes, 'ParameterFile', 'ParameterValue'),
     'launch_ros.substitutions': _pick(substitutions, 'FindPackagePrefix', 'FindPackageShare'),
 }
-"""What can be imported from where."""
+"""Imports of each module that are permitted."""
 
 
 def launch_ros_is_installed() -> bool:

@@ -100,7 +100,7 @@ class Command(Substitution):
             raise LaunchFileError(f'Command: on_stderr="{self.on_stderr}" is unknown.')
 
     def perform(self, context: LaunchContext) -> str:
-        """Run the command and return what it prints."""
+        """Run the command and return its output."""
         command = perform(self.command, context)
         done = subprocess.run(
             shlex.split(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -150,7 +150,7 @@ def test_substitutions(resolve, package, expression, text):
     ('.urdf.xacro', '<link name="2"/>'),
 ])
 def test_xacro_runs_on_its_own_files_alone(resolve, tmp_path, suffix, expected):
-    """Others may have what xacro refuses."""
+    """Other descriptions may have prefixes that xacro refuses."""
     inside = '<drake:link/>' if suffix == '.urdf' else ''
     file = tmp_path / f'arm{suffix}'
     file.write_text(f'<robot name="r">{inside}<link name="${{1 + 1}}"/></robot>')

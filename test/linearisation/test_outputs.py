@@ -91,7 +91,7 @@ def test_strain_of_a_cantilever_under_a_force_at_its_tip():
 
 
 def test_an_accelerometer_at_rest_measures_its_tilt():
-    """A pendulum's tip tilted by an angle feels g times it, and its own acceleration."""
+    """The reading at a pendulum's tip tilted by an angle is g times it, and its acceleration."""
     robot = fd.load_robot(
         '<robot name="pendulum"><link name="base"/><link name="rod"><inertial><origin '
         'xyz="0 0 -0.5"/><mass value="1"/><inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" '
@@ -100,7 +100,7 @@ def test_an_accelerometer_at_rest_measures_its_tilt():
     dyn = reference_dynamics(robot)
     system = fd.LinearSystem.about(dyn, [0.0], outputs=['rod/ax', 'rod/az', 'pivot/rate'])
     assert system.output_units == ('m/s^2', 'm/s^2', 'rad/s')
-    # At the pivot itself nothing accelerates: what is left is gravity in turning axes.
+    # At the pivot itself no point accelerates: the remainder is gravity in turning axes.
     assert system.c[0] == pytest.approx([-9.81, 0.0])
     assert system.c[1] == pytest.approx([0.0, 0.0])
     assert system.c[2] == pytest.approx([0.0, 1.0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The filter against closed forms and scipy, its sensors, and what it refuses."""
+"""The filter against closed forms and scipy, its sensors, and its errors."""
 
 from functools import cache
 
@@ -130,7 +130,7 @@ def test_the_error_is_within_its_bars_from_motor_encoders(factor, bar):
 
 
 def test_a_mode_that_moves_no_joint_is_unobservable():
-    """Bending along the axis of the joint, which a gyroscope in the tool sees."""
+    """Bending along the axis of the joint, which a gyroscope in the tool measures."""
     robot = boom().robot
     by_name = {m.made_of: m for m in fd.ModalObserver(boom(), PERIOD).observability([0.3])}
     assert by_name['arm/bending_y1'].observable
@@ -140,7 +140,7 @@ def test_a_mode_that_moves_no_joint_is_unobservable():
     gyro = [sensor('angular_velocity', 'tool', (0.0, 1.0, 0.0))]
     seen = fd.ModalObserver(boom(), PERIOD, encoders(robot) + gyro).observability([0.3])
     assert all(mode.observable for mode in seen)
-    # What is not observed is not corrected.
+    # Unobserved modes are not corrected.
     observer = fd.ModalObserver(boom(), PERIOD)
     observer.update([0.0], [0.3])
     before = observer.q[2]

@@ -101,7 +101,7 @@ def test_sensors_on_links_bear_it_better(name, sensors, factor):
 
 
 def test_what_sensors_read_at_rest_of_a_constant_error():
-    """Of elastic forces, by the readings of what they bend: the rank of docs/modal_observer.md."""
+    """Of elastic forces, by the readings on bent links: the rank of docs/modal_observer.md."""
     model = robot('ur5e')
     dyn, n, nv = fd.Dynamics(model), model.n_joints, model.nv
     q = held('ur5e').q

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arms that vibrate in one mode under stiff joint control, and what an observer makes of them."""
+"""Arms that vibrate in one mode under stiff joint control, and the estimates of an observer."""
 
 import flexdyn_ros as fd
 from flexdyn_ros.linearisation import linearise
@@ -44,13 +44,13 @@ class HeldArm:
 
     Attributes:
         dyn: The true dynamics.
-        modes: Of the closed loop with a damping ratio below LIGHT: angular frequency [rad/s],
-            damping ratio, number of the held mode, and real and imaginary part of the state for
-            2 mm at the tip.
+        modes: Those of the closed loop with a damping ratio below LIGHT. Each has its angular
+            frequency [rad/s], damping ratio and number of the held mode. Real and imaginary part
+            of the state for 2 mm at the tip follow.
     """
 
     def __init__(self, robot, joint_q, stiffness):
-        """Hold joints with `stiffness` times what gives them the first mode's frequency."""
+        """Hold joints with `stiffness` times the value for the first mode's frequency."""
         self.dyn, n, nv = fd.Dynamics(robot), robot.n_joints, robot.nv
         rest = np.zeros(n)
         torque, deflection, _ = self.dyn.quasi_static_torque(joint_q, rest, rest)

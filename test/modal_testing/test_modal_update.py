@@ -64,14 +64,14 @@ def test_a_cantilever_against_closed_forms():
     assert found.factors['boom/bending_z'] == pytest.approx(0.7, rel=1e-3)
     assert found.factors['boom/torsion'] == pytest.approx(1.0, rel=1e-3)  # not measured
     assert found.deviations['boom/torsion'] > 100.0
-    assert found.deviations['boom/bending_y'] == pytest.approx(0.02, rel=0.02)  # EI goes by f^2
+    assert found.deviations['boom/bending_y'] == pytest.approx(0.02, rel=0.02)  # EI follows f^2
     assert found.damping == {'boom/bending_y': pytest.approx(0.03, rel=1e-3)}
     assert found.after.stiffness[0] == pytest.approx(test.stiffness[0][1], rel=1e-3)
     assert not found.at_bound
 
 
 def truth():
-    """Return an arm with known changes and what is measured on it at a bent elbow."""
+    """Return an arm with known changes and measurements on it at a bent elbow."""
     model = AdjustableModel(load_robot(ARM), None)
     factors = {'upper/bending_y': 0.7, 'upper/bending_z': 1.4, 'fore/bending_y': 2.1,
                'fore/bending_z': 0.8, 'elbow/elastic': 1.6}
@@ -108,7 +108,7 @@ def test_known_changes_are_found_again():
 
 
 def test_modes_that_cross_are_followed():
-    """The softer plane of the model is measured as the stiffer one; shapes tell them apart."""
+    """The softer plane of the model is measured as the stiffer one; shapes distinguish them."""
     robot, line = load_robot(BEAM), MASS / LENGTH
     factors = {'boom/bending_y': 2.6, 'boom/bending_z': 0.6}
     tip = np.array([LENGTH, 0.0, 0.0])

@@ -200,7 +200,7 @@ def test_an_imu_in_a_bag(tmp_path):
             writer.write(connection, stamp, store.serialize_cdr(message, kind))
     times, signals = read_signals(str(tmp_path / 'bag'))
     assert np.allclose(signals['linear_acceleration/y'], wave)
-    mode, = recorded_test(times, signals, count=1).modes  # what rests is no signal
+    mode, = recorded_test(times, signals, count=1).modes  # a resting signal is none
     assert mode.frequency * 2.0 * np.pi == pytest.approx(np.hypot(40.0, 0.8), rel=1e-3)
     assert mode.damping_ratio == pytest.approx(0.02, rel=1e-2)
     with pytest.raises(ArgumentError, match='the bag has /tip/imu'):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""URDF texts for the tests of the model, and where their files lie."""
+"""URDF texts for the tests of the model, and the folder of their files."""
 
 from pathlib import Path
 import re

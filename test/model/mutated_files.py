@@ -39,7 +39,7 @@ from test_sid import cloud, small
 MANY = 100
 # Seconds of the processor and bytes that one file may take; a minute in all ends a hang.
 LONGEST, LARGEST = 5.0, 10**9
-# What a reader's message continues: `file="path"`.
+# Start of a sentence that a reader's message continues: `file="path"`.
 STARTS = ('is ', 'holds ', 'does ', 'has ', 'ends ', 'declares ', 'cannot ', 'needs ', 'leaves ')
 NUMBERS = ('0', '-1', '1', '7', '99999999999999999999', '1e400', '-1e99', '1e-320', 'nan', 'inf',
            '2147483648', '1.5')
@@ -191,7 +191,7 @@ READERS = {
     'measured': _measured, 'universal': _universal, 'mesh': _mesh,
     'surface': _surface,
 }
-# What readers need beyond scipy.
+# Needs of readers beyond scipy.
 NEEDS = {'op4': 'pyNastran', 'pch': 'pyNastran.bdf.bdf', 'universal': 'pyuff', 'mesh': 'meshio',
          'surface': 'trimesh'}
 
@@ -237,7 +237,7 @@ def mutated_file(chance, content):
 
 
 def assert_valid(found):
-    """Check that what a reader returns is a model."""
+    """Check that the result of a reader is a model."""
     if isinstance(found, ModalArrays):
         body = file_body('link', ModalData('', '', tuple(found.mode_numbers.tolist()),
                                            arrays=found), found.stiffening is not None)

@@ -54,7 +54,7 @@ def header(shape, dtype='<f8', version=(1, 0)):
 
 @pytest.fixture
 def path(tmp_path):
-    """Return where a test writes its file."""
+    """Return the path of a test's file."""
     return tmp_path / 'a.npz'
 
 
@@ -186,7 +186,7 @@ def test_a_list_of_very_many_members(path):
     (3, 20000, True), (3, 20000, False), (150, 2, False), (150, 2, True), (60, 1000, True),
 ])
 def test_memory_stays_below_twice_the_largest_file(path, monkeypatch, m, n, lumped):
-    """The limit is set to what the file needs."""
+    """The limit is set to the need of the file."""
     given = arrays(m, n)
     if lumped:
         given['node_inertias'] = np.zeros((n, 3, 3))
@@ -209,7 +209,7 @@ def test_memory_stays_below_twice_the_largest_file(path, monkeypatch, m, n, lump
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 2 * limit + 2**20  # and a little for zip files, whatever their size
+    assert peak < 2 * limit + 2**20  # and a little for zip files, of any size
     monkeypatch.setattr(files, 'LARGEST', limit // 2)
     with pytest.raises(ValueError, match='at most'):
         read_modal_file(path)

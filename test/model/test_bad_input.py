@@ -2,10 +2,10 @@
 """
 Wrong descriptions, one small file each, and the error that each must give.
 
-The table data/bad/table.csv names the check, the file, the element and name of the error, a
-word of its message and the exit code of `flexdyn check`. An .xml file is an extension of
-data/arm.urdf. Every row is tried in this process, and by the command line in one of its own:
-every fifth in the default run.
+The table data/bad/table.csv names the check, the file, and the element and name of the error. Then
+come a word of its message and the exit code of `flexdyn check`. An .xml file is an extension of
+data/arm.urdf. Every row is tried in this process, and by the command line in one of its own: every
+fifth in the default run.
 """
 
 import csv

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `check_robot` reports of models that load, and what strict loading refuses."""
+"""Reports of `check_robot` on models that load, and errors of strict loading."""
 
 from dataclasses import FrozenInstanceError
 

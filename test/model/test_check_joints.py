@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `check_robot` reports about joints: motion without inertia, limits, friction, springs."""
+"""Reports of `check_robot` on joints: motion without inertia, limits, friction, springs."""
 
 
 from flexdyn_ros.errors import ModelError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `flexdyn check` finds implausible: units, limits, densities, what other readers refuse."""
+"""Implausible values in `flexdyn check`: units, limits, densities, refusals of other readers."""
 
 from collections import Counter
 from contextlib import suppress

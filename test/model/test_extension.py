@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each element of <flexdyn> makes of the robot."""
+"""The robot that each element of <flexdyn> gives."""
 
 from extension_texts import DRIVE
 from flexdyn_ros.errors import ModelError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No section of a beam has negative mass or rotary inertia, whatever link it shares."""
+"""No section of a beam has negative mass or rotary inertia, for any link it shares."""
 
 from itertools import product
 
@@ -63,7 +63,7 @@ def _inner(attributes):
 
 
 def _check_body(body, whole, length):
-    """Compare mass and moments with zero, or with what the vendor wrote of `whole`."""
+    """Compare mass and moments with zero, or with those that the vendor wrote of `whole`."""
     moments = np.linalg.eigvalsh(np.array(body.matrix))
     given = np.linalg.eigvalsh(np.array(whole.matrix))
     assert body.mass >= 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""<segments>: what is read, where bodies begin and end, and how <inertial> is shared."""
+"""<segments>: their data, ends of bodies, and the division of <inertial>."""
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.records.inertia import MassMoments, NO_MASS
@@ -67,7 +67,7 @@ def test_where_the_bodies_are(placement, places):
         middle = 0.5 * (ends[number] + ends[number + 1])
         assert np.allclose(segments.middle(number), middle * x)
         assert segments.holder(middle * x) == number
-        assert segments.holder(ends[number + 1] * x) == number  # an end hangs on what it ends
+        assert segments.holder(ends[number + 1] * x) == number  # an end hangs on its own body
     assert segments.holder(-0.1 * x) == 0 and segments.holder(1.2 * x + (0.0, 5.0, 0.0)) == 3
     assert segments.stiffness('z') == pytest.approx(7e10 * 2e-7 / segments.spacing)
     assert segments.stiffness('y') == pytest.approx(7e10 * 1e-7 / segments.spacing)

@@ -83,7 +83,7 @@ def small(**changes):
 
 
 def read(tmp_path, text):
-    """Return what a file with this text holds."""
+    """Return the contents of a file with this text."""
     path = tmp_path / 'link.SID_FEM'
     path.write_bytes(text.encode('latin-1'))
     return read_modal_file(path, 'sid')

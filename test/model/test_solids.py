@@ -75,7 +75,7 @@ def test_the_same_span_by_dense_algebra():
     expected = eigh(span.T @ k @ span, span.T @ m @ span, eigvals_only=True)
     found = np.diag(reduced_modes(model, [1], [2], 5)['stiffness'])
     assert np.allclose(found, expected, rtol=1e-6)
-    # The whole box turns and moves without force, and weighs what it should.
+    # The whole box turns and moves without force, and has its weight.
     rigid = np.zeros((len(model.nodes), 3))
     rigid[model.directions < 3] = np.eye(3)[model.directions[model.directions < 3]]
     assert np.abs(model.stiffness @ rigid).max() < 1e-6 * model.stiffness.max()

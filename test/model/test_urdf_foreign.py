@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What belongs to other programs is passed over without a word."""
+"""Data of other programs are ignored without a warning."""
 
 import logging
 
@@ -9,8 +9,8 @@ from model_texts import ARM
 import pytest
 from urdf_parser_py.xml_reflection import core
 
-# Elements and attributes that vendors' descriptions carry, gathered from what urdfdom, Gazebo,
-# ros2_control, MoveIt, Drake, MuJoCo and exporters write.
+# Elements and attributes that vendors' descriptions carry. They are gathered from the formats of
+# urdfdom, Gazebo, ros2_control, MoveIt, Drake, MuJoCo and exporters.
 FOREIGN = """
   <ros2_control name="hardware" type="system">
     <hardware><plugin>mock/GenericSystem</plugin></hardware>

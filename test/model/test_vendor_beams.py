@@ -15,7 +15,7 @@ from thinned import thinned
 pytestmark = pytest.mark.oracle
 
 FOLDERS = sorted({path.relative_to(robots_folder()).parts[0] for path in vendor_urdfs()})
-# Robots whose many links repeat what those of smaller ones show.
+# Robots whose many links repeat the cases of smaller ones.
 LARGE = {
     'tiago_description', 'tiago_pro_description', 'pr2_description', 'talos_data',
     'centauro_description', 'g1_description', 'icub_description', 'alex_description',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vendors' real URDF files: they load quietly and say what Pinocchio reads in them."""
+"""Vendors' real URDF files: they load without warnings and agree with Pinocchio."""
 
 from importlib.metadata import distribution
 from pathlib import Path

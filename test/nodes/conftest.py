@@ -19,7 +19,7 @@ collect_ignore = OVER_DDS if WITHOUT_ROS else []
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say aloud what could not be tested."""
+    """Print the tests that could not run."""
     if WITHOUT_ROS:
         terminalreporter.section('left out')
         terminalreporter.write_line(

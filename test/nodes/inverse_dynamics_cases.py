@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the inverse dynamics node share: a rigid arm, its states, its torques."""
+"""Common parts of tests of the inverse dynamics node: a rigid arm, its states, its torques."""
 
 from arms import rigid_arm
 import flexdyn_ros as fd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example mechanisms for the node tests, and what their loops make of a motion."""
+"""The example mechanisms for the node tests, and the motions under their loops."""
 
 from pathlib import Path
 

@@ -28,7 +28,7 @@ class TorqueNode:
 
     Attributes:
         node: The node.
-        commands: What it has published on ~/commands, one array each.
+        commands: Messages published on ~/commands, one array each.
         statuses: (level, message) of its diagnostics.
     """
 
@@ -67,16 +67,16 @@ class TorqueNode:
         return self.node.diagnostics._message
 
     def state(self, message):
-        """Hand over a message of joint_states."""
+        """Send a message of joint_states."""
         self.node.joint_states[1].callback(serialize_message(message))
 
     def reference(self, message):
-        """Hand over a message of ~/reference, as bytes where the node takes those."""
+        """Send a message of ~/reference, as bytes where the node takes those."""
         subscription = self.node.inputs.reference.subscription
         subscription.callback(serialize_message(message) if subscription.raw else message)
 
     def trajectory(self, message):
-        """Hand over a message of ~/trajectory_in, and return what is published."""
+        """Send a message of ~/trajectory_in, and return the published one."""
         service, found = self.node.trajectories, []
         service._publisher.publish = found.append
         service._subscription.callback(serialize_message(message))
@@ -99,7 +99,7 @@ class TorqueNode:
         return condition()
 
     def answer(self, callback, *arguments):
-        """Return what a coroutine of the node returns."""
+        """Return the result of a coroutine of the node."""
         executor = SingleThreadedExecutor(context=self._context)
         executor.add_node(self.node)
         task = executor.create_task(callback, *arguments)

@@ -24,7 +24,7 @@ class NodeProcess:
     A node of the package in a process of its own.
 
     Attributes:
-        log: What it has printed so far.
+        log: Its output so far.
     """
 
     def __init__(self, folder, node, parameters, ros_arguments=(), may_end=False):
@@ -32,7 +32,7 @@ class NodeProcess:
         Start a node.
 
         Args:
-            folder: Where its files go.
+            folder: Folder of its files.
             node: Name of the node.
             parameters: A dictionary, groups by dots or nested.
             ros_arguments: More of the command line.

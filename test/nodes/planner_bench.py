@@ -147,7 +147,7 @@ class Bench:
         return self.node.diagnostics._message
 
     def state(self):
-        """Return where the planner sees the arm, at rest."""
+        """Return the position of the arm at rest in the planner's messages."""
         self.states.clear()
         return np.array(self.wait_for(lambda: len(self.states) > 3 and self.states)[-1].position)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of the simulator node share."""
+"""Common parts of tests of the simulator node."""
 
 NODE = 'forward_dynamics_node'
 FREE_RUNNING = {'real_time_factor': 0.0, 'publish_clock': True, 'publish_rate': 100.0}

@@ -2,8 +2,8 @@
 """
 The whole loop over DDS: simulator with a joint controller, and feed-forward from our node.
 
-The controller alone lags behind a swing of the flexible arm; the torque of the inverse dynamics
-on top must reduce the tracking error by the factors stated here.
+The controller alone lags behind a swing of the flexible arm. The torque of the inverse dynamics on
+top must reduce the tracking error by the factors stated here.
 """
 
 from arms import flexible_arm

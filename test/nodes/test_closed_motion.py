@@ -56,7 +56,7 @@ def test_gravity_is_held_where_the_loops_put_the_passive_joints(four_bar):
 
 
 def test_a_whole_turn_in_one_jump_stays_on_its_branch(four_bar):
-    """The passive joints come back to where they were, turned round with the crank or not."""
+    """The passive joints return to their former positions, turned with the crank or not."""
     follower = ClosedMotion(four_bar, ArmCoordinates(four_bar.robot))
     start = follower.completed(crank(0.3), ModalState.zero(0)).q
     turned = follower.completed(crank(0.3 + 2 * np.pi), ModalState.zero(0)).q

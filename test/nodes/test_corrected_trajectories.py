@@ -31,7 +31,7 @@ def plan(start, end):
 
 
 def lead(q, qd=(0.0, 0.0), qdd=(0.0, 0.0)):
-    """Return what the shoulder's motor leads by without damping: torque over stiffness."""
+    """Return the lead of the shoulder's motor without damping: torque over stiffness."""
     dyn = fd.Dynamics(fd.load_robot(ROBOT), 'reference')
     modes = [0.0]
     return dyn.inverse_dynamics([*q, *modes], [*qd, *modes], [*qdd, *modes])[2] / 2500.0
@@ -64,7 +64,7 @@ def test_the_trajectory_leads_the_links_and_starts_at_the_command(torque_node):
     assert q[middle, 0] - START[0] - links[0][0] == pytest.approx(wanted, abs=1e-3)
     assert q[middle, 1] == pytest.approx(START[1] + links[0][1], abs=1e-9)
     assert not qd[[0, -1]].any() and not qdd[[0, -1]].any()
-    # The service does the same with what has changed since.
+    # The service does the same with the later changes.
     answer = correct(made)
     assert answer.success and answer.message.startswith('~/trajectory_out: corrected by up')
     made.set(correction__max_correction=1e-3)
@@ -104,7 +104,7 @@ def test_nonsense_is_refused_and_the_next_trajectory_is_answered(torque_node):
 
 
 def test_a_newer_trajectory_replaces_one_that_is_being_corrected(torque_node):
-    """And the end of activity gives up what is left."""
+    """And the end of activity drops the remaining work."""
     made = torque_node(PARAMETERS)
     made.state(joint_state(NAMES, START + (lead(START), 0.0), (0.0, 0.0)))
     service = made.node.trajectories

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the node that draws the bent arm publishes, in this process."""
+"""Messages of the node that draws the bent arm, in this process."""
 
 from pathlib import Path
 

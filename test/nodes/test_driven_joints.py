@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which joints are driven where nobody names them."""
+"""Driven joints without a choice of them."""
 
 from arms import JOINT, LINK, rigid_arm
 import flexdyn_ros as fd

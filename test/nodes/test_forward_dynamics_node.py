@@ -209,7 +209,7 @@ def test_real_time_is_kept_and_told(probe, start):
 
 
 def test_a_simulation_that_falls_behind_warns_and_keeps_its_own_time(probe, start):
-    """Stamps a cycle apart, whatever the real time; what costs the time is named."""
+    """Stamps a cycle apart, at any pace of real time; the log names the slow activity."""
     states, statuses = probe.listen(JointState, 'joint_states', 1000), probe.statuses()
     start(NODE, {
         'robot_description': rigid_arm(), 'publish_rate': 50.0, 'step': 1e-4,
@@ -230,7 +230,7 @@ def test_a_simulation_that_falls_behind_warns_and_keeps_its_own_time(probe, star
 
 
 def test_a_state_that_is_not_plausible_is_not_published_until_a_reset(probe, start):
-    """The node stays, reports the coordinate and what to do, and a reset starts it again."""
+    """The node stays, reports the coordinate and the remedy, and a reset starts it again."""
     states, statuses = probe.listen(JointState, 'joint_states', 1000), probe.statuses()
     node = start(NODE, {
         **FREE_RUNNING, 'robot_description': rigid_arm(), 'initial_positions': [0.1, 0.2],

@@ -2,7 +2,7 @@
 """
 An arm on a satellite, over DDS: its floating joint travels in multi_dof_joint_states.
 
-The simulator moves it, and the inverse dynamics answers each of its states with the torques of a
+The simulator moves it. The inverse dynamics answers each of its states with the torques of a
 desired joint motion, the satellite being free to recoil.
 """
 
@@ -82,7 +82,7 @@ def test_the_joints_of_a_free_floating_arm_follow_the_torque_of_their_motion(pro
         return max(states, default=0.0) >= DURATION - 1e-9
 
     probe.wait_for(answer, 'the end of the swing')
-    # Nothing feeds back: what is left is that the torque is held over a period.
+    # There is no feedback: the remaining error is that of a torque held over a period.
     errors = [np.abs(np.array(s.position) - desired(t)[0]).max() for t, s in states.items()]
     assert max(errors) < 0.02 * np.abs(SWING).max()
     assert 'No force acts on body/tx' in inverse.log

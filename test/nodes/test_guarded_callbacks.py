@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the guard catches outside the callbacks of a node's own."""
+"""Failures outside the callbacks of a node's own, in the guard."""
 
 from contextlib import suppress
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.ros
 
 
 def test_what_is_not_guarded_as_it_is_created_costs_one_failure_too():
-    """A guard condition stands for what an executor does between callbacks, such as a take."""
+    """A guard condition stands for work of an executor between callbacks, such as a take."""
     context = rclpy.Context()
     rclpy.init(context=context)
     node = GuardedCallbacks('listener', context=context)

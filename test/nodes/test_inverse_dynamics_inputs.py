@@ -83,7 +83,7 @@ def test_joint_states_of_any_reliability_are_heard(probe, start, qos):
 
 
 def test_states_that_fall_silent_over_dds_are_followed_by_gravity_and_a_ramp(probe, start):
-    """By default, and without being asked."""
+    """By default, and without a request."""
     start(NODE, {
         'robot_description': ROBOT, 'timeout': 0.2, 'stale_gravity_time': 0.5,
         'stale_ramp_time': 0.5})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the torque of the inverse dynamics node contains; the first test over DDS."""
+"""Contents of the torque of the inverse dynamics node; the first test over DDS."""
 
 import time
 

@@ -42,7 +42,7 @@ def test_the_effort_display_has_full_length_and_only_joints_with_limits(torque_n
     output = made.node.cycle.output
     output._display.publish = lambda data: shown.append(deserialize_message(data, JointState))
     made.state(STATE)
-    assert not shown  # nobody listens
+    assert not shown  # without a subscriber
     output._display.get_subscription_count = lambda: 1
     until_counted(made, shown)
     assert list(shown[-1].name) == ['shoulder']
@@ -50,7 +50,7 @@ def test_the_effort_display_has_full_length_and_only_joints_with_limits(torque_n
 
 
 def until_counted(made, shown):
-    """Hand over states until the node has counted its subscribers anew."""
+    """Send states until the node has counted its subscribers anew."""
     end = time.monotonic() + 10.0
     while not shown and time.monotonic() < end:
         made.state(STATE)

@@ -20,7 +20,7 @@ class Log:
 
 
 def test_warnings_become_lines_of_the_newest_logger():
-    """What is less than a warning stays out; a second call replaces the first logger."""
+    """Records below a warning stay out; a second call replaces the first logger."""
     library = logging.getLogger('flexdyn_ros')
     before, log = library.handlers[:], Log()
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule of lockstep: which answers count, and how long is waited for them."""
+"""The rule of lockstep: which answers count, and the time of waiting for them."""
 
 import threading
 from types import SimpleNamespace

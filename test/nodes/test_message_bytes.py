@@ -38,7 +38,7 @@ def test_joint_states_are_read_as_rclpy_converts_them():
 def test_joint_states_that_are_cut_off_are_refused():
     message = JointState(name=['a', 'bc'], position=[1.0, 2.0], velocity=[3.0, 4.0])
     data, reader = serialize_message(message), JointStateReader()
-    whole = data.rindex(struct.pack('d', 4.0)) + 8  # what follows is not read
+    whole = data.rindex(struct.pack('d', 4.0)) + 8  # later bytes are not read
     assert reader.read(data[:whole]).velocity == message.velocity
     for end in range(whole):
         with pytest.raises(MessageUnreadable):

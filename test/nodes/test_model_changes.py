@@ -16,7 +16,7 @@ Q, QD = [0.2, 0.3], [0.4, -0.5]
 
 
 def until(made, condition, limit=60.0):
-    """Hand over states until a condition holds; return the number of states and torques."""
+    """Send states until a condition holds; return the number of states and torques."""
     states, before, end = 0, len(made.commands), time.monotonic() + limit
     while not condition():
         assert time.monotonic() < end, (made.message, made.log)

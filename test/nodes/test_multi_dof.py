@@ -61,7 +61,7 @@ def test_the_angle_of_a_planar_joint_goes_on_beyond_half_a_turn():
         assert np.allclose(own, [1.0, 2.0, angle])
 
 
-# What nodes hear.
+# Messages that nodes receive.
 
 
 def vector(x, y, z):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nodes make of their inputs, without ROS: cache, watchdog, reference, limits, timing."""
+"""Inputs of nodes, without ROS: cache, watchdog, reference, limits, timing."""
 
 from types import SimpleNamespace
 

@@ -87,7 +87,7 @@ def test_the_terms_of_a_computed_torque_have_names_and_sum_up(torque_node, mode)
     made.state(state)
     listeners[0] = 0
     made.node._plot()
-    assert not found  # nobody listens
+    assert not found  # without a subscriber
     listeners[0] = 1
     made.node._plot()
     (message,) = found

@@ -24,7 +24,7 @@ def simulator(dyn):
 
 
 def test_only_a_free_base_is_undriven():
-    """What nothing drives accelerates freely; a prescribed base does not."""
+    """A free base accelerates by the arm; a prescribed base does not."""
     counts = {
         motion: len(ArmCoordinates(load(motion).robot).undriven(('shoulder', 'elbow')))
         for motion in ('fixed', 'prescribed', 'free')

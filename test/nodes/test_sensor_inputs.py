@@ -31,7 +31,7 @@ def wrench(frame, *six):
 
 
 def push(made, message):
-    """Hand over a wrench, then a state."""
+    """Send a wrench, then a state."""
     made.node.inputs.wrenches._subscription.callback(message)
     made.state(STATE)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an arm gets while no torque can be computed, and how fast torques may change."""
+"""Torques of an arm while none can be computed, and bounds on their changes."""
 
 from flexdyn_ros.nodes.torque.torque_shaping import policy_in_force, StaleEpisode, TorqueShaping
 from inverse_dynamics_cases import NAMES, ROBOT, STATE

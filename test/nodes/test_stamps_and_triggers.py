@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which messages start a computation, and what is made of stamps that are not right."""
+"""Which messages start a computation, and the treatment of wrong stamps."""
 
 from flexdyn_ros.nodes.arm.joint_state_cache import MOST_UNKNOWN
 from flexdyn_ros.nodes.common.topics import count_lost
@@ -17,7 +17,7 @@ def stamped(when, elbow=0.3):
 
 
 def dropped(made, kind):
-    """Return how many messages were dropped for this."""
+    """Return the number of messages dropped for this."""
     return made.values().get(f'dropped/{kind}', 0)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What identification_node keeps of joint states, and what it drops."""
+"""Joint states that identification_node keeps, and those that it drops."""
 
 from arms import rigid_arm
 import flexdyn_ros as fd

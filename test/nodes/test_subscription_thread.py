@@ -158,7 +158,7 @@ def test_the_thread_ends_with_the_node(torque_node):
 
 
 def test_messages_that_cannot_be_taken_stop_neither_the_watch_nor_other_topics(made, monkeypatch):
-    """A reference that nobody can decode, at a high rate, silences no torque."""
+    """A reference that cannot be decoded, at a high rate, silences no torque."""
     wait_for(lambda: made.commands, made)
     thread = made.node.cycles
     take, reference = thread._take, made.node.inputs.reference.subscription

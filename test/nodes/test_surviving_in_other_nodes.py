@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever arrives, the simulator and the markers live on too."""
+"""The simulator and the markers survive any message too."""
 
 from node_processes import joint_state, trajectory
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever arrives, the torque node lives on and publishes nothing outside the limits."""
+"""The torque node survives any message and publishes no torque outside the limits."""
 
 import time
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The swing of a simulated arm that nobody commands."""
+"""The swing of a simulated arm without commands."""
 
 from arms import flexible_arm
 import flexdyn_ros as fd

@@ -38,7 +38,7 @@ def lead(q):
 
 
 def test_two_plans_in_a_row(bench):
-    """The second one starts where the planner sees the arm, within MoveIt's start tolerance."""
+    """The second one starts at the planner's arm, within MoveIt's start tolerance."""
     start, end = bench.state(), np.array([0.2, 0.1])
     command = bench.controller.position.tolist()
     assert command == pytest.approx(start + lead(start), abs=1e-6)
@@ -59,7 +59,7 @@ def test_two_plans_in_a_row(bench):
         start + (end - start) * STEP(t / 0.5), abs=1e-3)
     assert seconds(bench.feedback[-1].feedback.actual.time_from_start) == pytest.approx(0.5)
     assert bench.feedback[-1].feedback.actual.positions == pytest.approx(end, abs=1e-6)
-    # Where the motors and the arm stand.
+    # Positions of the motors and the arm.
     reached = bench.state()
     assert reached == pytest.approx(end, abs=1e-6)
     assert bench.controller.position == pytest.approx(end + lead(end), abs=1e-6)
@@ -71,7 +71,7 @@ def test_two_plans_in_a_row(bench):
     assert handle.accepted
     assert bench.controller.goals[-1].trajectory.points[0].positions == last
     assert bench.result(handle).status == GoalStatus.STATUS_SUCCEEDED
-    # A planner that sees the motors' joint states is accepted too.
+    # A planner that reads the motors' joint states is accepted too.
     handle = bench.send(plan(bench.controller.position, end))
     assert handle.accepted
     bench.wait_for(lambda: bench.node._goals.execution)
@@ -194,7 +194,7 @@ def test_the_node_works_while_a_goal_is_corrected(bench, monkeypatch):
         bench.node.diagnostic_values()['last_refusal'])
     monkeypatch.undo()
     bench.node.set_parameters(overrides({'correction.timeout': 30.0}))
-    # The next goal waits for what was given up.
+    # The next goal waits for the end of a cancelled one.
     answer = bench.action.send_goal_async(plan(start, start + 0.1))
     bench.states.clear()
     bench.wait_for(lambda: len(bench.states) > 3)

@@ -51,7 +51,7 @@ def assert_matrices_agree(ours, theirs, tolerance: float, what: str = '') -> Non
 
 
 def reference_dynamics(robot) -> fd.Dynamics:
-    """Return Dynamics in plain Python: nothing is generated, so a new robot costs nothing."""
+    """Return Dynamics in plain Python: a new robot takes no generation of code."""
     return fd.Dynamics(robot, backend='reference')
 
 

@@ -29,7 +29,7 @@ def chain_urdf(links, name: str = 'chain', extension: str = '') -> str:
     Return the URDF of a chain whose link frames stand at the proximal joints.
 
     Args:
-        links: Dicts with `type` (R or P), `alpha` [rad], `a`, `d` [m] and, for rigid links, `m`
+        links: Dicts with `type` (R or P), `alpha` [rad], `a` and `d` [m]. For rigid links also `m`
             [kg], `com` and `J_cm` (diagonal), both in the distal frame.
         name: The robot's name.
         extension: Content of the <flexdyn> element.

@@ -2,8 +2,9 @@
 """
 The linearised small-deflection model of any exact model, by fits of its values.
 
-Deflections, rates and accelerations of some modes are scaled by e; what a function of e keeps up
-to a degree comes from a polynomial through its values at Chebyshev nodes. Nothing is expanded.
+Deflections, rates and accelerations of some modes are scaled by e. The part of a function of e up
+to a degree comes from a polynomial through its values at Chebyshev nodes. The library's expansion
+is not used.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """
 Arrays that carry their first and second time derivatives.
 
-The product rule applied to value, rate and acceleration is exact, so a position written as a
-chain of products yields velocity and acceleration without any formula of dynamics.
+The product rule applied to value, rate and acceleration is exact. A position written as a chain of
+products thus yields velocity and acceleration without any formula of dynamics.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 """
 King's recursive inverse dynamics of a serial chain of revolute flexible links.
 
-Written from the formulas of King (1988) as El-Rayyes (1990, equations 2.13 to 2.56) restates
-them, in standard Denavit-Hartenberg frames at the distal end of each link. Modal quantities of
-link i are components in its "rigid" distal frame; the node rotation at the tip is the matrix
-E = I + [phi]x, used as E^T forward and as E backward.
+Written from the formulas of King (1988) as El-Rayyes (1990, equations 2.13 to 2.56) restates them,
+in standard Denavit-Hartenberg frames at the distal end of each link. Modal quantities of link i
+are components in its "rigid" distal frame. The node rotation at the tip is the matrix E = I +
+[phi]x, used as E^T forward and as E backward.
 """
 
 from __future__ import annotations

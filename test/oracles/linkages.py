@@ -45,7 +45,7 @@ def dense_motion(dyn, q, qd, tau):
     """
     Return qdd and constraint forces by least squares on the whole matrix of M, A and A^T.
 
-    Among all solutions numpy's lstsq takes the smallest in (qdd, f): with a regular M on the null
+    Among all solutions numpy's lstsq takes the smallest in (qdd, f). With a regular M on the null
     space qdd is unique, and then f is the smallest.
     """
     nv = len(qd)

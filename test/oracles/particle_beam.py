@@ -3,7 +3,7 @@
 Rigid bodies and beams as particles, with the beams' stiffness and damping.
 
 Shapes in beam axes: bending_y moves the centre line along y and turns cross-sections by +phi'
-about z; bending_z moves it along z and turns them by -phi' about y; torsion turns them about x.
+about z. bending_z moves it along z and turns them by -phi' about y. Torsion turns them about x.
 Where the beam stiffens geometrically, a point at x moves along the beam by -1/2 int_0^x |w'|^2
 besides, w the deflection in both planes.
 """
@@ -81,7 +81,7 @@ def _shapes(beam: Beam, x, derivative: int = 0) -> list[tuple[str, np.ndarray]]:
 
 
 def _is_plain(beam: Beam, family: ModeFamily) -> bool:
-    """Return whether textbooks print the family's shapes: a uniform beam, nothing asked for."""
+    """Return whether textbooks print the family's shapes: a uniform beam without options."""
     plain = ModeFamily(family.kind, family.count, family.damping_ratio)
     return family == plain and family.kind != 'axial' and not (beam.stations or beam.carried)
 
@@ -95,7 +95,7 @@ def _fields(beam: Beam, x, field: str) -> list[tuple[str, np.ndarray]]:
 def _fields_at(
     beam: Beam, places: bytes, shape_of_x: tuple[int, ...], field: str
 ) -> list[tuple[str, np.ndarray]]:
-    """Return a field of every mode; a motion asks for the same places again and again."""
+    """Return a field of every mode; a motion reads the same places again and again."""
     x = np.frombuffer(places).reshape(shape_of_x)
     result = []
     for family in beam.families:
@@ -159,7 +159,7 @@ def _deformation(beam: Beam, deltas: Jet, x, stiffens: bool) -> tuple[Jet, Jet]:
 
 def node_transform(beam: Beam, deltas: Jet, point, stiffens: bool = False) -> Jet:
     """
-    Return the displacement of whatever rides on the cross-section nearest to a point.
+    Return the displacement of a body on the cross-section nearest to a point.
 
     Args:
         beam: The beam.
@@ -211,8 +211,8 @@ def _spinning_stars(axis: int, inertias, angles: Jet, axes: Jet):
     """
     Return massless stars whose kinetic energy is 1/2 c (w + theta')^2 about one beam axis.
 
-    Second moments c/2, c/2 across the axis and -c/2 along it have the inertia c about the axis
-    and none about any other; the star turns by theta about the axis.
+    Second moments c/2, c/2 across the axis and -c/2 along it have the inertia c about the axis and
+    none about any other. The star turns by theta about the axis.
     """
     unit = np.eye(3)[axis]
     masses, points = star(0.0, np.zeros(3), 0.5 * np.eye(3) - np.outer(unit, unit), reach=1.0)
@@ -274,7 +274,7 @@ def beam_damping(beam: Beam) -> np.ndarray:
 
 
 def _own_mass(beam: Beam) -> np.ndarray:
-    """Return the modal mass of the beam and of what its loaded modes carry, (n, n)."""
+    """Return the modal mass of the beam and of the bodies on its loaded modes, (n, n)."""
     bare = replace(beam, point_masses=())
     count = len(beam.mode_names)
     still = np.zeros((count, count))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint motion of the particle model: transforms as jets, and who drives what."""
+"""Joint motion of the particle model: transforms as jets, and the drivers of coordinates."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def plane_axes(axis) -> tuple[np.ndarray, np.ndarray]:
     Return the in-plane unit vectors of a planar joint.
 
     The first is unit vector number (i + 1) mod 3, where i is the largest component of the axis,
-    projected on the plane; the second completes the right-handed set.
+    projected on the plane. The second completes the right-handed set.
     """
     axis = np.asarray(axis, float)
     first = np.eye(3)[(int(np.argmax(np.abs(axis))) + 1) % 3]

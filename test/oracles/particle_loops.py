@@ -2,8 +2,8 @@
 """
 Loops of the particle model: relative poses as jets, and one dense least-squares solve.
 
-The constraints come from products of pose jets alone, so that no formula of relative
-acceleration is used; the equations are solved as a whole, whatever their rank.
+The constraints come from products of pose jets alone, so that no formula of relative acceleration
+is used. The equations are solved as a whole, for any rank.
 """
 
 from __future__ import annotations

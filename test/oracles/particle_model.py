@@ -2,11 +2,11 @@
 """
 A robot as a cloud of particles: the brute-force second formulation.
 
-Every rigid body is replaced by seven particles with the same mass, centre and inertia, every
-beam by particles at Gauss points along its deformed centre line, every polar line inertia by
-massless spinning stars of particles. Newton's second law on each particle and d'Alembert's
-principle then give the equations of motion. Nothing here is recursive and nothing uses an
-inertia matrix, so the model shares no formula with a Newton-Euler or composite-body algorithm.
+Every rigid body is replaced by seven particles with the same mass, centre and inertia. Every beam
+is replaced by particles at Gauss points along its deformed centre line, every polar line inertia
+by massless spinning stars of particles. Newton's second law on each particle and d'Alembert's
+principle then give the equations of motion. Nothing here is recursive and nothing uses an inertia
+matrix, so the model shares no formula with a Newton-Euler or composite-body algorithm.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from oracles.particle_segments import (
 )
 from oracles.particle_springs import spring_energy, spring_forces
 
-# Motions that a model keeps: tests ask many things of one state.
+# Motions that a model keeps: tests read many quantities of one state.
 KEPT = 32
 
 
@@ -46,7 +46,7 @@ def friction(law, rate: float) -> float:
 @dataclass
 class Motion:
     """
-    Where everything is and how it moves, for a batch of velocities.
+    Place and motion of all particles, for a batch of velocities.
 
     Attributes:
         frames: Pose jets of the link frames in the root frame, (B, 4, 4).
@@ -145,7 +145,7 @@ class ParticleModel:
             clouds.append((masses, moved_points(frame, points)))
 
     def _node(self, link, point, q, qd, qdd) -> Jet:
-        """Return the transform of what hangs on a link at a point of it, (B, 4, 4)."""
+        """Return the transform of a frame on a link at a point of it, (B, 4, 4)."""
         deltas = self.modes(link.mode_names, q, qd, qdd)
         if link.segments is not None:
             return held_by_segment(link.segments, deltas, point)

@@ -104,7 +104,7 @@ def in_segments(text: str, counts, every: int = 1) -> str:
     Return a random robot's URDF with some of its beams cut into segments.
 
     Args:
-        text: What `random_robot_urdf` gives.
+        text: Text of `random_robot_urdf`.
         counts: (count, directions, placement) of one link after the other, over and over.
         every: Only each such beam, counted from the first.
     """

@@ -2,7 +2,7 @@
 """
 Pinocchio behind the contract's names, with coordinates mapped by joint name.
 
-Mimic joints are projected by hand, q_all = S q + offset, so that any Pinocchio serves; planar
+Mimic joints are projected by hand, q_all = S q + offset, so that any Pinocchio serves. Planar
 joints are mapped from rates in the joint frame to Pinocchio's body-frame velocity.
 """
 
@@ -124,7 +124,7 @@ class PinocchioOracle:
         """
         Return d tau by displacements, by rates, and the mass matrix, (nv, nv) each.
 
-        Pinocchio displaces a free-flyer in body axes, translation first, as we do; there must be
+        Pinocchio displaces a free-flyer in body axes, translation first, as we do. There must be
         no planar joint, since our rates must be its own but for the ratios of mimic joints.
         """
         at, s, _ = self.map(q, qd)

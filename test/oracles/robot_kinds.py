@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random robots of every kind by name, and wrenches on them: what formulations agree on."""
+"""Random robots of every kind by name, and wrenches on them, for all formulations."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ def plain_boom(count, directions, placement, more_at=()):
         count: Bodies.
         directions: Rotation axes, such as "y z".
         placement: "centred" or "reference".
-        more_at: What hangs on it: distance along the boom of its joint frame, offset from there
-            (3,), rotation matrix of the joint frame, axis, name, and <inertial> of its link.
+        more_at: An attached link. Distance along the boom of its joint frame, offset from there
+            (3,), rotation matrix of the joint frame, axis, name, and <inertial>.
     """
     if placement == 'centred':
         hinges = (np.arange(count - 1) + 0.5) * LENGTH / (count - 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots whose links are cut into segments, and what their tests compare with."""
+"""Robots whose links are cut into segments, and references of their tests."""
 
 from pathlib import Path
 

@@ -2,9 +2,9 @@
 """
 Clamped-free mode shapes of a uniform beam, as textbooks print them.
 
-Bending: phi_k(x) = cosh bx - cos bx - s_k (sinh bx - sin bx), with 1 + cos(bL) cosh(bL) = 0 and
-s_k = (sinh bL - sin bL) / (cosh bL + cos bL). Torsion: sin((2k - 1) pi x / 2L). Source: Blevins,
-Formulas for Natural Frequency and Mode Shape, 1979. Scaled here to one at the tip.
+Bending: phi_k(x) = cosh bx - cos bx - s_k (sinh bx - sin bx), with 1 + cos(bL) cosh(bL) = 0. In
+it s_k = (sinh bL - sin bL) / (cosh bL + cos bL). Torsion: sin((2k - 1) pi x / 2L). Source:
+Blevins, Formulas for Natural Frequency and Mode Shape, 1979. Scaled here to one at the tip.
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vendors' URDF files of the installed package example-robot-data; nothing is downloaded."""
+"""Vendors' URDF files of the installed package example-robot-data, without a download."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def on_floating_base(text: str, root: str, kind: str = 'floating') -> str:
 
 
 def frictionless(robot):
-    """Return the robot without what URDF's <dynamics> adds, which other programs leave out."""
+    """Return the robot without the losses of URDF's <dynamics>, which other programs leave out."""
     joints = tuple(replace(joint, dynamics=JointDynamics()) for joint in robot.joints)
     return replace(robot, joints=joints)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shell in which another ROS is sourced, and what must be left of it."""
+"""A shell in which another ROS is sourced, and the part of it that must remain."""
 
 import json
 import os
@@ -32,7 +32,7 @@ HOSTILE = {
     'SKIP_DEFAULT_XML_FILE': '0',
     '_ROS_WHEELS_BOOTSTRAP_COMPLETE': '1',
 }
-"""Every variable that may lead elsewhere, with a value that breaks what believes it."""
+"""Every variable that may lead elsewhere, with a value that breaks a reader of it."""
 
 PRINT_ENVIRONMENT = 'import json, os; print(json.dumps(dict(os.environ)))'
 
@@ -43,7 +43,7 @@ def hostile_environment(**changes):
 
 
 def environment_under(launcher, environment):
-    """Return the environment that a Python started by `scripts/env.sh` sees."""
+    """Return the environment of a Python started by `scripts/env.sh`."""
     result = subprocess.run(
         [str(launcher), 'python', '-c', PRINT_ENVIRONMENT],
         env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Python files of this repository contain."""
+"""Contents of the Python files of this repository."""
 
 import ast
 import sys

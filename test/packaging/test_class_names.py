@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One name, one class: a reader who searches for a class finds it."""
+"""One name, one class: a search for a class finds it."""
 
 import ast
 

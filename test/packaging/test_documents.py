@@ -50,7 +50,7 @@ def strings(node):
 
 
 def messages(path):
-    """Yield line and text of what a module logs, warns of and raises."""
+    """Yield line and text of log records, warnings and errors of a module."""
     for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
         if isinstance(node, ast.Raise) and node.exc is not None:
             yield node.lineno, ' '.join(strings(node.exc))
@@ -74,7 +74,7 @@ def template(node):
 
 
 def long_sentences(tree):
-    """Yield line and number of words of what is too long in the texts of a module."""
+    """Yield line and number of words of long sentences in the texts of a module."""
     seen = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     before = {id(a): 'Argument "x" ' for call in ast.walk(tree) if isinstance(call, ast.Call)
               and getattr(call.func, 'id', '') == 'ArgumentError' for a in call.args}
@@ -126,7 +126,7 @@ def test_lines_of_other_files_that_are_read_are_at_most_99_columns():
     assert len(files) > 30 and not found
 
 
-def test_the_english_of_documents_and_docstrings(monkeypatch, capsys):
+def test_the_english_of_documents_docstrings_and_comments(monkeypatch, capsys):
     monkeypatch.setattr('sys.argv', ['prose.py'])
     assert prose.main() == 0, capsys.readouterr().out
 
@@ -140,6 +140,59 @@ def test_faults_of_english_are_found():
     assert list(prose.faults(f'The node runs `{long[4:-1]}` and a link.'))
     assert not list(prose.faults(f'    {long}\n\n{"12 + 3 = 15; " * 9}'))
     assert not list(prose.faults(f'The node runs.\n\n```bash\n{long}\n```'))
+
+
+@pytest.mark.parametrize('name, source', [
+    ('a.py', '{}\n'), ('a.py', 'x = 1  {}\n'), ('a.py', 'def f():\n    x = 1\n    {}\n'),
+    ('a.yaml', 'key: "#"\n{}\n'), ('Makefile', '{}\nall: ## help\n'), ('a.sh', '#!/bin/sh\n{}\n'),
+    ('a.cfg', '[part]\n{}\n'), ('a.toml', 'x = 1 {}\n'),
+])
+def test_comments_are_checked(name, source, tmp_path):
+    check_comments(tmp_path / name, source, '# {}')
+
+
+@pytest.mark.parametrize('source', ['{}\n', 'int i; {}\n', 'char *s = "/*";\n  {}\n'])
+@pytest.mark.parametrize('form', ['/* {} */', '// {}', '/*\n * {}\n */'])
+@pytest.mark.parametrize('suffix', ['.c', '.h', '.cpp', '.hpp'])
+def test_comments_of_c_are_checked(suffix, form, source, tmp_path):
+    check_comments(tmp_path / f'a{suffix}', source, form)
+
+
+def check_comments(path, source, form):
+    """Check that faults of a comment are found in a file, and none in plain comments."""
+    for words, expected in {
+        'What a cell holds.': ['"What"'], 'Whoever calls it.': ['"Whoever"'],
+        'Where the load acts [m].': ['"Where the load acts [m] ..." as a noun'],
+        'Return where it lies.': ['"Return where"'], 'The shape, and how it bends.': ['"how"'],
+        'The node tells it.': ['"tells"'], 'a ' * 26: [f'26 words: {"a " * 6}...'],
+        'Where there is no loop, the step is 0.': [], 'None where there is no loop.': [],
+        'The row where it starts.': [], 'noqa: E501': [], 'SPDX-License-Identifier: MIT': [],
+        'x = a[0] + b * 3 - c.d(e)': [], '=' * 30: [], '[[0, 1, 2], [3, 4, 5]], ' * 9: [],
+        'Source: (What is known, 1990).': [], 'See `what` and "how".': [],
+    }.items():
+        path.write_text(source.format(form.format(words)))
+        assert found_in(path) == expected
+
+
+def found_in(path):
+    """Return the faults of a file."""
+    return [fault for _, text in prose.texts(path) for _, fault in prose.faults(text)]
+
+
+def test_comments_below_each_other_are_one_text(tmp_path):
+    path = tmp_path / 'a.py'
+    path.write_text(f'# {"a " * 20}\n# {"an " * 20}\n')
+    assert found_in(path) == [f'40 words: {"a " * 6}...']
+    path.write_text(f'x = 1  # {"a " * 20}\ny = 2  # {"a " * 20}\n\n# One.\n\n# Two.\n')
+    assert [line for line, _ in prose.texts(path)] == [1, 2, 4, 6]
+
+
+def test_docstrings_of_values_and_arguments_are_checked(tmp_path):
+    path = tmp_path / 'a.py'
+    path.write_text(
+        'X = 1\n"""What it holds."""\n\n\ndef f(x):\n    """\n    Return x.\n\n    Args:\n'
+        '        x: Where it acts.\n        y: Frame, where it has one.\n    """\n')
+    assert found_in(path) == ['"What"', '"Where it acts ..." as a noun']
 
 
 def test_help_of_the_commands_has_no_private_words():

@@ -2,8 +2,8 @@
 """
 The environment that `make test` sets up has all that tests would otherwise be skipped for.
 
-Elsewhere, as below colcon or on the oldest numpy, tests without their oracle are skipped and say
-so; here nothing may be missing but what the machine lacks, and that is a compiler.
+Elsewhere, as below colcon or on the oldest numpy, tests without their oracle are skipped with a
+reason. Here no need may be missing but a compiler, which the machine may lack.
 """
 
 import ast
@@ -24,7 +24,7 @@ in_full_environment = pytest.mark.skipif(
 )
 
 NOT_ON_PYPI = {'launch', 'launch_ros', 'control_msgs'}
-"""What test/launch_stand_in stands in for, and messages that the nodes do without."""
+"""Packages that test/launch_stand_in stands in for, and messages that the nodes do without."""
 
 FOR_VALIDATION = {'exudyn', 'ngsolve'}
 """Codes that `make validate` installs; a case names those that are missing."""

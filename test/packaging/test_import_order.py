@@ -17,7 +17,7 @@ ORDER = {
 
 
 def imported(node):
-    """Yield the module of every import below a node that runs; type checkers see more."""
+    """Yield the module of every import below a node that runs; type checkers read more."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and ast.unparse(child.test) == 'TYPE_CHECKING':
             continue

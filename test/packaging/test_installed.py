@@ -28,7 +28,7 @@ file = get_package_share_directory('flexdyn_ros') + '/launch/bringup.launch.py'
 for node in stand_in.resolve(file):
     print(node.command[0])
 """
-"""Prints where the installed package is, and what its launch file would start."""
+"""Prints the place of the installed package, and the nodes of its launch file."""
 
 in_own_environment = pytest.mark.skipif(
     not (PREFIX / 'share/ament_index/resource_index/packages/flexdyn_ros').exists(),
@@ -37,7 +37,7 @@ in_own_environment = pytest.mark.skipif(
 
 
 def output_of(*command, **options):
-    """Return what a command prints; it must succeed."""
+    """Return the output of a command; it must succeed."""
     result = subprocess.run(
         [str(part) for part in command], capture_output=True, text=True, timeout=120,
         stdin=subprocess.DEVNULL, **options,

@@ -32,7 +32,7 @@ def launcher_environment():
 
 @in_own_environment
 def test_launcher_in_a_hostile_shell(launcher_environment):
-    """`scripts/env.sh`, which every make target uses, believes none of the variables."""
+    """`scripts/env.sh`, which every make target uses, drops all of the variables."""
     environment = environment_under(LAUNCHER, launcher_environment)
     assert_isolated(environment, sys.prefix)
 
@@ -66,7 +66,7 @@ def test_pytest_by_hand_in_a_hostile_shell():
     environment = hostile_environment()
     # This one keeps Python itself from starting, so that nothing of ours could run.
     del environment['PYTHONHOME']
-    # Below `colcon test` these ask for the workspace's paths and for the tests that it chose.
+    # Below `colcon test` these name the workspace's paths and the tests that it chose.
     for name in ('COLCON', 'PYTEST_ADDOPTS'):
         environment.pop(name, None)
     result = subprocess.run(

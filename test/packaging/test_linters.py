@@ -29,7 +29,7 @@ def python_files():
 @pytest.mark.slow
 def test_flake8():
     """
-    Style as ROS 2 asks for it.
+    Style of ROS 2.
 
     In a process of its own: flake8 forks, and nodes of other tests have threads in this one.
     """
@@ -47,7 +47,7 @@ def test_flake8():
 
 @pytest.mark.slow
 def test_pep257(capfd):
-    """Docstrings as ROS 2 asks for them, with Google's sections; ruff checks the mood."""
+    """Docstrings of ROS 2, with Google's sections; ruff checks the mood."""
     main = pytest.importorskip(
         'ament_pep257.main', reason='ament_pep257 is not installed here: `make test` installs it'
     )

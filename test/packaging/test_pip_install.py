@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package in an empty virtual environment, where `pip install .` brings what it needs."""
+"""The package in an empty virtual environment, to which `pip install .` brings its needs."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def environment(tmp_path_factory):
 
 
 def output_of(command, folder, limit=120):
-    """Return what a command prints that runs in a folder apart from this environment."""
+    """Return the output of a command that runs in a folder apart from this environment."""
     result = subprocess.run(
         [str(word) for word in command], cwd=folder, env=without_foreign(os.environ),
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit,
@@ -80,7 +80,7 @@ def test_commands(environment, tmp_path, words):
 
 
 def test_the_extension_is_part_of_the_installation(environment, tmp_path):
-    """`pip` builds the C extension with the numpy that pyproject.toml asks for."""
+    """`pip` builds the C extension with the numpy that pyproject.toml names."""
     found = output_of([environment / 'python', '-c', (
         'from pathlib import Path; import flexdyn_ros; '
         'print(*Path(flexdyn_ros.__file__).parent.rglob("*.so"))'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every error and warning of the package ends in a remedy: what to do, or what is expected."""
+"""Every error and warning of the package ends in a remedy, or in the expected value."""
 
 import ast
 import builtins

@@ -277,7 +277,7 @@ def test_a_motion_stops_on_its_path_within_its_limits(limit, at):
     through = BPoly.from_derivatives(
         halted.t, np.stack([halted.positions, halted.velocities, halted.accelerations], 1))
     assert np.abs(through(np.linspace(0.0, halted.t[-1], 5000), 2)).max() <= 1.01 * largest
-    # Where the tip stands then is between start and end.
+    # The tip then stands between start and end.
     assert found.reference[0] < halted.reference[-1] < found.reference[-1]
     assert halted.given[-1] < 1.0
     assert stopped(found, found.t[-1] - 1e-3, limit) is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example robots and what is known of them by hand: files, arguments, names and masses."""
+"""The example robots and their data by hand: files, arguments, names and masses."""
 
 from math import pi
 from pathlib import Path
@@ -305,8 +305,8 @@ VARIANTS = (
 )
 ROBOTS = tuple(sorted({variant.robot for variant in VARIANTS}))
 
-# Torques of the Stanford arm of Paul and the Puma 560 of Armstrong and others, and the gravity
-# torque of Corke's Robotics Toolbox, as the validation compares them.
+# Torques of the Stanford arm of Paul and the Puma 560 of Armstrong and others, as the validation
+# compares them. Beside them stands the gravity torque of Corke's Robotics Toolbox.
 _CASES = {'stanford_arm': 'er_stanford_vectors', 'puma560': 'er_puma_vectors'}
 STATE = inputs('er_stanford_vectors')
 REFERENCES = {

@@ -2,9 +2,9 @@
 """
 Natural frequencies of the example robots, which their arguments must reach.
 
-Figures: theory of the clamped-free beam (printed in El-Rayyes 1990, cases 1 and 2); for his cases
-3 and 4 and for Mohan and Saha's Canadarm, beam models made apart from this package with
-clamped-free shapes, about the undeformed, stretched position.
+Figures: theory of the clamped-free beam (printed in El-Rayyes 1990, cases 1 and 2). Those of
+his cases 3 and 4 and of Mohan and Saha's Canadarm are beam models made apart from this package.
+They have clamped-free shapes, about the undeformed, stretched position.
 """
 
 from example_robots import CASE_4, expand
@@ -26,12 +26,12 @@ def frequencies(robot, arguments, keep=lambda name: True):
 
 
 def in_plane(name):
-    """Tell whether a coordinate of the two-link arm moves it in its plane."""
+    """Return whether a coordinate of the two-link arm moves it in its plane."""
     return 'bending_z' not in name and 'torsion' not in name
 
 
 def out_of_plane(name):
-    """Tell whether a coordinate of the two-link arm moves it out of its plane."""
+    """Return whether a coordinate of the two-link arm moves it out of its plane."""
     return 'bending_z' in name
 
 
@@ -98,7 +98,7 @@ def test_canadarm_with_locked_joints(modes, expected):
     {'static_modes': '0', 'modes': '6', 'basis': 'polynomial', 'shear': 'false'},
 ])
 def test_every_basis_of_the_boom_has_its_first_frequency(changes):
-    """Many plain modes come close from above to what one loaded mode has at once."""
+    """Many plain modes approach from above the frequency of one loaded mode."""
     one = {'modes': '1', 'static_modes': '0', 'torsion_modes': '0'}
     exact = frequencies('telescopic_boom', one, lambda name: 'bending_y' in name)[0]
     found = frequencies(

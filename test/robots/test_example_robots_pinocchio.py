@@ -17,7 +17,7 @@ pin = pytest.importorskip(
 )
 pytestmark = pytest.mark.oracle
 
-# Pinocchio merges what does not move into the universe, whose mass it does not count.
+# Pinocchio merges resting links into the universe, whose mass it does not count.
 FIXED_MASS = {'cobot7': 0.629769, 'satellite_arm': 120.0}
 
 

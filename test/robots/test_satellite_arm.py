@@ -34,7 +34,7 @@ def free():
 
 
 def test_momentum_is_conserved_under_torques_inside(free):
-    """Linear and angular momentum to 1e-10, whatever the joints do to each other."""
+    """Linear and angular momentum to 1e-10, for any motion of the joints."""
     robot, (driven, _) = free
     rows = momenta(robot, driven, 100)
     for part in (rows[:, :3], rows[:, 3:]):

@@ -2,8 +2,9 @@
 """
 The spin-up of a long beam, of Kane, Ryan and Banerjee 1987, with geometric stiffening.
 
-The second formulation is linear vibration of finite elements under the tension of the rotation:
-(M u)'' + (K + w^2 (K_g - M)) u = -w' int phi rho A x dx.
+The second formulation is linear vibration of finite elements under the tension of the rotation,
+
+    (M u)'' + (K + w^2 (K_g - M)) u = -w' int phi rho A x dx.
 """
 
 from example_robots import expand
@@ -45,7 +46,7 @@ def spun_up(stiffening):
 
 
 def test_a_beam_that_spins_up_comes_back():
-    """The tip lags by half a metre, as linear finite elements say, and ends up nearly straight."""
+    """The tip lags by half a metre, as in linear finite elements, and ends up nearly straight."""
     t, tip = spun_up('true')
     assert t[-1] == 20.0
     stiffness, unit_tension, mass = matrices(lambda x: 0.5 * (1.0 - x**2))

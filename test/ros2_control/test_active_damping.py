@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The active damping of a written package computes what the design in Python does."""
+"""The active damping of a written package computes the torques of the design in Python."""
 
 from dataclasses import replace
 
@@ -75,7 +75,7 @@ def state(k):
 
 
 def cycle(controller, k, fresh=True):
-    """Return what a cycle commands that holds the position of the first one."""
+    """Return the commands of a cycle that holds the position of the first one."""
     given, link = state(k)
     controller.set_readings([0.0, 0.0, 0.0, link])
     return controller.torque(PERIOD * k, given if fresh else None, NO_REFERENCE)[1]
@@ -140,7 +140,7 @@ def test_damping_is_off_unless_asked_for_and_where_the_design_does_not_hold(damp
 
 
 def test_the_torque_stays_within_the_effort_limit(damped, design):
-    """Damping takes what the limit of the joint leaves."""
+    """Damping takes the rest below the limit of the joint."""
     begin(damped, True, design.torque)
     damped.set_gains(KP, KD, UNLIMITED, np.full(3, 1e-3))
     damped.apply()
@@ -149,7 +149,7 @@ def test_the_torque_stays_within_the_effort_limit(damped, design):
 
 
 def test_caps_are_a_tenth_of_the_effort_at_most(dyn, design):
-    """And no more than a vibration of 2 mm asks for."""
+    """And no more than a vibration of 2 mm needs."""
     for name, torque, cap in zip(
             design.actuators, design.torque, torque_caps(dyn.robot, design)):
         assert cap == pytest.approx(min(0.1 * dyn.robot.joint(name).limit.effort, torque))

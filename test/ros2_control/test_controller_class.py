@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The class of a written package computes what inverse_dynamics_node computes."""
+"""The class of a written package computes the torques of inverse_dynamics_node."""
 
 import ctypes
 
@@ -54,7 +54,7 @@ class Controller:
         return ctypes.c_void_p(array.ctypes.data), array
 
     def torque(self, now, state, reference):
-        """Return what a cycle did, and the torque, NaN where it is not written."""
+        """Return the result of a cycle, and the torque, NaN where it is not written."""
         torque = np.full(self._n, np.nan)
         return self.update(float(now), state, reference, torque), torque
 
@@ -223,7 +223,7 @@ def test_activation_is_bounded(fresh, dyn):
 
 
 def test_no_torque_before_the_first_state(fresh):
-    """Nothing is commanded until a whole state has been measured."""
+    """No torque is commanded until a whole state has been measured."""
     for state in (None, NO_REFERENCE[:6]):
         cycle, torque = fresh.torque(0.0, state, NO_REFERENCE)
         assert cycle == SILENT and np.isnan(torque).all()

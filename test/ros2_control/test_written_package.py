@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `flexdyn generate --ros2-control` writes compiles without warnings and passes its tests."""
+"""The package of `flexdyn generate --ros2-control` compiles without warnings; its tests pass."""
 
 import json
 import os
@@ -260,7 +260,7 @@ def test_names_that_no_package_has(dyn, name):
 
 
 def test_robots_that_are_refused():
-    """A moving base is refused, with what to use instead."""
+    """A moving base is refused, with the alternative."""
     with pytest.raises(fd.FlexdynError, match='inverse_dynamics_node'):
         control_package(fd.load_robot(FLOATING), 'satellite')
 
@@ -279,7 +279,7 @@ def test_command_line(tmp_path, capsys):
 
 
 def test_installed_packages_carry_the_files(tmp_path):
-    """What setup.py installs holds every file of the folder."""
+    """The files that setup.py installs are all files of the folder."""
     root = HERE.parents[1]
     run(sys.executable, 'setup.py', '-q', 'build_py', '--build-lib', tmp_path, cwd=root)
     folder = 'flexdyn_ros/ros2_control/arm_dynamics'

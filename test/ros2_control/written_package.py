@@ -54,7 +54,7 @@ def need(program):
 
 
 def run(*command, **options):
-    """Run a command, which must succeed; return what it prints."""
+    """Run a command, which must succeed; return its output."""
     result = subprocess.run(
         [str(part) for part in command], capture_output=True, text=True, timeout=600, **options)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scenario may hold, and the errors that name the place and what to write."""
+"""Contents of a scenario, and errors that name the place and the correction."""
 
 from pathlib import Path
 import runpy

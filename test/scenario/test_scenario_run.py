@@ -121,7 +121,7 @@ def test_the_same_seed_gives_the_same_run():
 
     assert np.array_equal(noisy(1), noisy(1))
     assert not np.array_equal(noisy(1), noisy(2))
-    # What the first torque shows of the noise.
+    # Noise of the first torque.
     first = np.random.default_rng(1).standard_normal(2)
     start = rod({'type': 'pd', 'kp': 10, 'kd': 1, 'rate': 100,
                  'noise': {'position': 0.01, 'velocity': 0.1, 'seed': 1}}).motion.tau[0, 0]

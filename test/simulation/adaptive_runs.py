@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of the adaptive methods share: exact motions, robots, and counted evaluations."""
+"""Common parts of tests of adaptive methods: exact motions, robots, counted evaluations."""
 
 from importlib.util import find_spec
 import math
@@ -37,7 +37,7 @@ def swing(t):
 
 
 def counted(*given, **options):
-    """Return a motion and how many evaluations it took; those of the Jacobian count as 8."""
+    """Return a motion and the number of its evaluations; those of the Jacobian count as 8."""
     with (
         patch.object(EquationsOfMotion, 'acceleration', autospec=True,
                      side_effect=EquationsOfMotion.acceleration) as values,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Rooted trees, and what a Runge-Kutta method must satisfy for each.
+Rooted trees, and the order condition of a Runge-Kutta method for each.
 
 A method has order p if Phi(tree) = 1 / gamma(tree) for all trees of up to p nodes (J. C. Butcher,
 Coefficients for the study of Runge-Kutta integration processes, 1963; Hairer, Norsett and Wanner,
@@ -42,7 +42,7 @@ def density(tree):
 
 
 class ElementaryWeights:
-    """Phi(tree) = sum_i b_i Psi_i(tree) of a method, in whatever numbers it is given."""
+    """Phi(tree) = sum_i b_i Psi_i(tree) of a method, in the type of its numbers."""
 
     def __init__(self, a, b):
         """Take strictly lower-triangular rows a and weights b."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adaptive methods: knots of torques, events, and what a warning, an error or a refusal leaves."""
+"""Adaptive methods: knots of torques, events, and the motion after a warning or an error."""
 
 import math
 import warnings

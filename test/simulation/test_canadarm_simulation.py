@@ -2,9 +2,9 @@
 """
 The flexible Canadarm of Mohan and Saha, simulated: energy, and the motion under rigid torques.
 
-The paper prints curves only. The figures here are those of an independent planar model (floating
-frame of reference, shapes integrated by 24-point Gauss quadrature, exact plane rotations, no
-foreshortening) integrated by DOP853 to 1e-9.
+The paper prints curves only. The figures here are those of an independent planar model. It has a
+floating frame of reference, shapes integrated by 24-point Gauss quadrature, exact plane rotations
+and no foreshortening, integrated by DOP853 to 1e-9.
 """
 
 from pathlib import Path

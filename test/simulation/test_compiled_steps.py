@@ -108,7 +108,7 @@ RUBBING = '<joint_dynamics joint="{}"><friction viscous="0.1" coulomb="0.4"/></j
 
 
 def carried(friction):
-    """Return an arm that bends on a prescribed base, a state and what pushes it."""
+    """Return an arm that bends on a prescribed base, a state and the loads on it."""
     text = FLEXIBLE_PENDULUM.replace(
         '<axis xyz="0 1 0"/>', f'<axis xyz="0 1 0"/><dynamics friction="{friction}"/>'
     ).replace('upper="3"', 'upper="0.33"').replace(
@@ -271,7 +271,7 @@ def test_divergence_is_reported_as_in_python():
 
 
 def test_a_run_whose_steps_all_take_python_goes_on(monkeypatch):
-    """More than a thousand of them in a row, whatever the compiled loop leaves."""
+    """More than a thousand of them in a row, after any stop of the compiled loop."""
     dyn = fd.Dynamics(fd.load_robot(PENDULUM))
     run = dyn, [0.1], [0.0], None, 1.2, 1e-3
     compiled = fd.simulate(*run)

@@ -87,7 +87,7 @@ def moved_pin(t):
 @pytest.mark.parametrize('driven', [None, moved_pin], ids=['closed', 'driven'])
 @pytest.mark.parametrize('drift', ['projection', 'force', 'baumgarte', 'none'])
 def test_closed_loops(four_bar, drift, driven):
-    """What holds the drift keeps the order of every method, also where a loop is driven."""
+    """Stabilisation of the drift keeps the order of every method, also where a loop is driven."""
     options = {'drift': drift, 'drift_gains': GAINS.get(drift), 'loop_accelerations': driven}
     held = {'drift': 'none', 'loop_accelerations': driven}
     exact = end_state(*four_bar, 0.005, 'rk10', **held)

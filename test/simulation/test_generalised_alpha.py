@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generalised-alpha: its order, the damping that it adds, long runs, and what it refuses."""
+"""Generalised-alpha: its order, the damping that it adds, long runs, and its errors."""
 
 import math
 from pathlib import Path

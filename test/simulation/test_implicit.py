@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The implicit method: closed forms of dry friction and damping, its order, what it conserves."""
+"""The implicit method: closed forms of dry friction and damping, its order, conservation."""
 
 from itertools import product
 from pathlib import Path
@@ -18,7 +18,7 @@ INERTIA = 1e-4  # [kg m^2]
 
 
 def wheel(dynamics='', extension='', follower='', backend='auto'):
-    """Return the dynamics of a wheel, with another one that follows it where asked."""
+    """Return the dynamics of a wheel, with another one that follows it where required."""
     body = ('<inertial><mass value="1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" '
             'ixz="0" iyz="0"/></inertial>')
     joint = '<joint name="{0}" type="continuous"><parent link="base"/><child link="{1}"/>'

@@ -119,7 +119,7 @@ def test_the_order_with_loops_is_two(constrain, backend):
 
 
 def test_a_four_bar_rests_on_the_friction_of_all_its_joints():
-    """What its joints hold together it holds for a second, exactly; a little more moves it."""
+    """A load that its joints hold stays for a second, exactly; a little more moves it."""
     dyn = four_bar(friction=0.8)
     q, rest = start(dyn, 0.7, 0.0)
     rates = dyn.project(q, [1.0, 0.0, 0.0], hold=['crank'])[1] / 1.0

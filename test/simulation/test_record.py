@@ -164,7 +164,7 @@ def test_floating_joints_are_plotted_by_unit():
 
 
 def test_simulation_imports_neither_matplotlib_nor_scipy():
-    """Plots are asked for; until then matplotlib stays out. A missing one is named."""
+    """Plots are requested; until then matplotlib stays out. A missing one is named."""
     code = (
         'import sys, flexdyn_ros, flexdyn_ros.figures, flexdyn_ros.simulation.plot\n'
         'assert "matplotlib" not in sys.modules and "scipy" not in sys.modules\n'
@@ -181,7 +181,7 @@ def test_simulation_imports_neither_matplotlib_nor_scipy():
 
 
 def test_files_without_work_and_losses_are_read(motion, tmp_path):
-    """Files of the first version; what they lack is not a number."""
+    """Files of the first version; missing arrays are not a number."""
     path = motion.save_npz(tmp_path / 'motion.npz')
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files}

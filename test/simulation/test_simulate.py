@@ -239,7 +239,7 @@ def test_an_error_at_the_start_is_the_torques_own():
     ],
 )
 def test_bad_arguments_are_named(pendulum, changes, message):
-    """Each error names the argument and what is wrong."""
+    """Each error names the argument and its fault."""
     call = {'q0': [0.1], 'qd0': [0.0], 'torque': None, 't_end': 1.0, 'dt': 0.5, **changes}
     with pytest.raises(ArgumentError, match=message):
         fd.simulate(pendulum, **call)
@@ -255,12 +255,12 @@ class Terminal(io.StringIO):
     """A stream that claims to be a terminal."""
 
     def isatty(self):
-        """Say yes."""
+        """Return that it is a terminal."""
         return True
 
 
 def test_progress_is_reported_to_a_function(pendulum):
-    """The function hears fractions, rising to 1."""
+    """The function receives fractions, rising to 1."""
     heard = []
     fd.simulate(pendulum, [0.1], [0.0], None, 1.0, 0.01, progress=heard.append)
     assert heard[-1] == 1.0
@@ -268,7 +268,7 @@ def test_progress_is_reported_to_a_function(pendulum):
 
 
 def test_bar_is_drawn_on_long_runs_on_terminals_only(monkeypatch):
-    """A second passes before it appears; elsewhere nothing is written."""
+    """A second passes before it appears; elsewhere the stream stays empty."""
     now = [0.0]
     monkeypatch.setattr('flexdyn_ros.progress.time.monotonic', lambda: now[0])
     monkeypatch.setenv('TERM', 'xterm')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torques of a run: tables, controllers, functions that are held, and what ends a run."""
+"""Torques of a run: tables, controllers, functions that are held, and ends of a run."""
 
 import signal
 import threading
@@ -17,7 +17,7 @@ pytestmark = needs_compiler
 
 @pytest.mark.parametrize('backend', ['c', 'python'])
 def test_a_torque_function_is_held_over_its_period(backend):
-    """It is called once a period; between, the robot feels a constant torque."""
+    """It is called once a period; between, a constant torque acts on the robot."""
     dyn = fd.Dynamics(fd.load_robot(PENDULUM), backend)
     calls = []
 

@@ -11,7 +11,7 @@ from thinned import thinned
 
 pytestmark = pytest.mark.oracle
 
-STEP, FINE = 1e-3, 16  # [s], and by how much the reference's steps are shorter
+STEP, FINE = 1e-3, 16  # [s], and the ratio to the reference's steps
 ROBOTS = {
     'z1_description/urdf/z1.urdf': 'implicit',
     'xarm_description/urdf/xarm7.urdf': 'implicit',
@@ -47,7 +47,7 @@ def departures(path):
 
 
 def run(dyn, q, method, step, **options):
-    """Return a second under gravity from rest, or what there is of it before it diverges."""
+    """Return a second under gravity from rest, or the part of it before it diverges."""
     try:
         return fd.simulate(dyn, q, np.zeros(dyn.robot.nv), None, 1.0, step, method, **options)
     except SimulationDiverged as error:

@@ -139,7 +139,7 @@ def reached(outputs, steps):
             support for a, b in combinations(known, 2) for support in (a | b, product(a, b))
             if support is not None and any(support <= each for each in allowed)
         }
-        # What was tried first at the same point need not come later.
+        # Divisors tried first at the same point need not come later.
         barred = set(barred)
         for support in new - set(known) - barred:
             if search([*known, support], left - 1, barred):

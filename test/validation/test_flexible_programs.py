@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""King's equations as a listing, and as 4 x 4 matrices, compute what this package does."""
+"""King's equations as a listing, and as 4 x 4 matrices, compute this package's numbers."""
 
 from math import cos, prod, sin
 

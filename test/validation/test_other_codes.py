@@ -29,7 +29,7 @@ ARMS = {name: read_arm(inputs(name)) for name in (three_links.NAME, satellite.NA
 
 @pytest.mark.parametrize('name', ARMS)
 def test_both_forms_stand_where_the_arm_starts(name):
-    """The tip of the straight bars is where their places and rotations put it."""
+    """The tip of the straight bars follows from their places and rotations."""
     arm = ARMS[name]
     place, axes = arm.places()[-1]
     for form in (ours.Modes(1, 1, static=arm.directions != 'z'), ours.Segments(3)):
@@ -99,7 +99,7 @@ def test_mujoco_moves_the_same_segments_alike(name, monkeypatch):
 
 
 def test_angle_between_rotations():
-    """The angle of the relative rotation, whatever the axis."""
+    """The angle of the relative rotation, about any axis."""
     one = turn(0, 0.3) @ turn(1, -0.7)
     assert angle_between(one, one @ turn(2, 0.02)) == pytest.approx(0.02, rel=1e-12)
     assert angle_between(one @ turn(1, -0.4), one) == pytest.approx(0.4, rel=1e-12)
@@ -107,7 +107,7 @@ def test_angle_between_rotations():
 
 @pytest.mark.parametrize('case', [three_links, satellite])
 def test_a_missing_code_is_reported_in_each_of_its_rows(case, monkeypatch):
-    """What it would take is named; rows of our own are there all the same."""
+    """The missing code is named; rows of our own are there all the same."""
     def nothing(*_):
         return ours.TipMotion(np.zeros((201, 3)), np.eye(3))
 

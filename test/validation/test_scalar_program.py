@@ -120,7 +120,7 @@ def test_runs_keep_their_precision_and_stop_where_they_escape():
 
 
 def test_the_printed_coriolis_term():
-    """What equation 24b misses, in the plane and by quadrature over points."""
+    """Terms missing in equation 24b, in the plane and by quadrature over points."""
     rng = np.random.default_rng(2)
     q, qd = rng.normal(size=(2, 9))
     q[3:] *= 0.1

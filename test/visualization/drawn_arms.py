@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arms with one link that bends, and what it looks like, as URDF text; and a mechanism."""
+"""Arms with one link that bends, and its visuals, as URDF text; and a mechanism."""
 
 from pathlib import Path
 

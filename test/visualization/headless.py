@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chromium without a display, and what its pictures show."""
+"""Chromium without a display, and the content of its pictures."""
 
 from contextlib import contextmanager
 from io import BytesIO
@@ -41,5 +41,5 @@ def picture(page, left=0, right=SIZE['width']):
 
 
 def coloured(pixels, least=40):
-    """Return where pixels have a colour: their channels differ."""
+    """Return which pixels have a colour: their channels differ."""
     return np.ptp(pixels, axis=-1) > least

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The view in a browser: its states, its controls, its socket, and what Chromium shows."""
+"""The view in a browser: its states, its controls, its socket, and pictures in Chromium."""
 
 import json
 import os

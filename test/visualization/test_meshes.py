@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of meshes: where they are looked for, how they are read, cut and reduced."""
+"""Files of meshes: their folders, readers, cuts and reduction."""
 
 import logging
 import sys

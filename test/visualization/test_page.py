@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML page of a motion: what it holds, and what Chromium shows of it without a network."""
+"""The HTML page of a motion: its contents, and pictures in Chromium without a network."""
 
 import sys
 
@@ -26,7 +26,7 @@ def file(tmp_path_factory):
 
 
 def set_slider(page, name, value):
-    """Move a slider as a hand does."""
+    """Move a slider as a user does."""
     page.locator(f'#{name}').evaluate(
         "(e, to) => { e.value = to; e.dispatchEvent(new Event('input')); }", value)
 

@@ -24,7 +24,7 @@ def scene_of(text, **choices):
 
 
 def drawn(scene, link, *state, **choices):
-    """Return what is drawn of a link's first shape."""
+    """Return the drawn vertices of a link's first shape."""
     return next(d for d in scene.at(*state, **choices) if d.shape.link == link)
 
 
@@ -114,7 +114,7 @@ def test_a_mechanism_whose_deflection_is_drawn_larger_stays_closed(reference):
     assert shown[0] == q[0] and np.allclose(shown[3:], start + 8.0 * (q[3:] - start))
     assert np.abs(shown[1:3] - q[1:3]).max() > 1e-3
     assert np.array_equal(scene.shown(q), q)
-    # The coupler's far end is where the rocker's pin is.
+    # The coupler's far end is at the rocker's pin.
     coupler, rocker = (drawn(scene, link, q, 8.0, reference) for link in ('coupler', 'rocker'))
     ends = coupler.shape.surface.vertices
     pin = np.mean(coupler.vertices[ends[:, 0] > ends[:, 0].max() - 1e-9], axis=0)

@@ -86,7 +86,7 @@ def torque_over_a_turn(progress: Progress) -> list[Row]:
     q, qd, qdd = joint_values(2.0, tau['rate'], tau['acceleration'])
     torque = dyn.inverse_dynamics(q, qd, qdd)
     back = dyn.forward_dynamics(q, qd, torque)
-    # The pin's force is what turns the rocker about its ground pin.
+    # The pin's force turns the rocker about its ground pin.
     force = -dyn.constraint_forces(q, qd, torque)
     angles, _, accelerations = four_bar_state(2.0, tau['rate'], tau['acceleration'])
     across = np.array([-np.sin(angles[2]), np.cos(angles[2])])

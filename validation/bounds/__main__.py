@@ -2,10 +2,10 @@
 """
 Command: python -m validation.bounds proves least numbers of operations of generated code.
 
-Beside our count stands the least number that any program without cancellation takes which is
-right for all values of the robot's numbers, and then, for the numbers as they are, the least
-number besides multiplications by numbers, which may be any. Operations in the arguments of sines
-and cosines are in none of them. The docstring of validation/bounds has model and proof.
+Beside our count stand two least numbers. The first is that of any program without cancellation
+which is right for all values of the robot's numbers. The second, for the numbers as they are,
+leaves out multiplications by numbers, which may be any. Operations in the arguments of sines and
+cosines are in none of them. The docstring of validation/bounds has model and proof.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from validation.bounds.rows import bound_of, HEADER, ROWS, traced
 
 
 def main() -> int:
-    """Prove the rows asked for; progress goes to the standard error."""
+    """Prove the requested rows; progress goes to the standard error."""
     parser = argparse.ArgumentParser(
         prog='python -m validation.bounds', description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

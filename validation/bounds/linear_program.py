@@ -56,8 +56,8 @@ class LinearProgram:
         """
         Return a lower bound of the least value, in exact arithmetic.
 
-        For multipliers w of the rows A x = b, and w <= 0 of the rows A x <= b, every x has
-        cost x >= w b + (cost - w A) x, of which the least over 0 <= x <= 1 takes the negative
+        Take multipliers w of the rows A x = b, and w <= 0 of the rows A x <= b. Every x then has
+        cost x >= w b + (cost - w A) x. The least of this over 0 <= x <= 1 takes the negative
         entries of cost - w A. Any such w proves its bound, however a solver found it.
 
         Raises:

@@ -17,8 +17,8 @@ def shareable(outputs: Sequence[Support]) -> list[Support]:
     """
     Return all supports but inputs' that two contexts allow: candidates for nodes.
 
-    A context (k, mu) allows v where mu v is contained in output k, so two contexts allow all
-    subsets of the intersection of the sets that they multiply.
+    A context (k, mu) allows v where mu v is contained in output k. Two contexts therefore allow
+    all subsets of the intersection of the sets that they multiply.
 
     Raises:
         Unsuitable: If there are too many.

@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / 'docs' / 'counts.md'
 
 
 def main() -> int:
-    """Measure the tables asked for and write them to the page."""
+    """Measure the requested tables and write them to the page."""
     known = tables()
     parser = argparse.ArgumentParser(prog='python -m validation.counts', description=__doc__)
     parser.add_argument(

@@ -2,9 +2,9 @@
 """
 Operation counts by parsing the C that is compiled, independent of the generator's own counts.
 
-Multiplications with divisions, additions with subtractions, and calls of functions that the
-source does not define (sin, cos and all others). Operations on constants alone and signs are
-free; a function that the source defines counts with its operations at each call; of a conditional
+Multiplications with divisions, additions with subtractions, and calls of functions that the source
+does not define (sin, cos and all others). Operations on constants alone and signs are free. A
+function that the source defines counts with its operations at each call. Of a conditional
 expression the costlier branch counts; subscripts are free.
 """
 

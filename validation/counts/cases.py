@@ -19,7 +19,7 @@ from validation.counts.published import published
 from validation.counts.robots import PUMA
 from validation.registry import Code
 
-# Where ours is above a published count, and why.
+# Reasons of counts of ours above a published one.
 _BY_HAND = {
     'Paul, by hand': 'Derived by hand for a simplified Puma, as the source states; ours has its '
     'offsets. It is no generator.',

@@ -6,8 +6,8 @@ El-Rayyes 1990, 3.2: statements that no result needs, trigonometry, constants, d
 and factors. Names of constants start with a lower-case letter or are a number. The products of
 constants in a term are one constant x, and so are the constants of terms that have the same
 variables. Of a term's factors the pair that stands together most often from there to the end
-becomes a statement Y, as long as a pair stands in more than one place; a place holds a pair once
-(figure 3.6 keeps "-Y003 * QD1 * S2").
+becomes a statement Y. This repeats as long as a pair stands in more than one place. A place holds
+a pair once (figure 3.6 keeps "-Y003 * QD1 * S2").
 """
 
 from __future__ import annotations

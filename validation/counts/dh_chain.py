@@ -2,8 +2,8 @@
 """
 Serial arms from Denavit-Hartenberg rows (Paul's convention, frames at the links' far ends).
 
-A link's frame of ours stands at its joint, Denavit-Hartenberg frame i-1 turned by theta_i; the
-far frame i is at (a, 0, d) from there, turned about x by alpha.
+A link's frame of ours stands at its joint, Denavit-Hartenberg frame i-1 turned by theta_i. The far
+frame i is at (a, 0, d) from there, turned about x by alpha.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a row is not below every published generator, or misses its aim."""
+"""Reasons of rows not below every published generator, or beside their aim."""
 
 from __future__ import annotations
 

@@ -2,11 +2,10 @@
 """
 The starting line: the published generator's own form of the inverse dynamics.
 
-El-Rayyes 1990, NEDYN: recursive Newton-Euler in Denavit-Hartenberg frames at the links' far
-ends, one matrix U = [wd]x + [w]x[w]x a link. Every scalar is zero or a signed product of atoms
-(tables 3.2 and 3.3); a result with an addition, or with more than six multiplications, becomes
-a statement Z with one binary sum at most (the layering rule). No term is shared but by such
-statements.
+El-Rayyes 1990, NEDYN: recursive Newton-Euler in Denavit-Hartenberg frames at the links' far ends,
+one matrix U = [wd]x + [w]x[w]x a link. Every scalar is zero or a signed product of atoms (tables
+3.2 and 3.3). A result with an addition, or with more than six multiplications, becomes a statement
+Z with one binary sum at most (the layering rule). No term is shared but by such statements.
 """
 
 from __future__ import annotations

@@ -2,27 +2,26 @@
 """
 The robots of the published tables.
 
-Stanford arm: R. P. Paul, Robot Manipulators, 1981, tables 6.5 and 6.6, with d1 = d6 = 0 as
-El-Rayyes 1990 has it (his counts need both), inertias moved from the link origins to the
-centres of mass. Puma 560: El-Rayyes prints no numbers; the pattern of zeros is deduced from
-his counts (a3 = d3 = 0, diagonal inertias, jx = jy in the wrist), the values are common ones of
-the literature, and free, since counts depend on zeros only.
+Stanford arm: R. P. Paul, Robot Manipulators, 1981, tables 6.5 and 6.6. As in El-Rayyes 1990, d1 =
+d6 = 0 (his counts need both), and inertias are moved from the link origins to the centres of mass.
+Puma 560: El-Rayyes prints no numbers. The pattern of zeros is deduced from his counts (a3 = d3 =
+0, diagonal inertias, jx = jy in the wrist). The values are common ones of the literature, and
+free, since counts depend on zeros only.
 
 Flexible arms: the cases of El-Rayyes's tables 4.13 to 4.15, King's first-order rotations. The
-tables give links, modes and joint masses only. The text describes one flexible link, a rod of
-1 m (table 4.8, figure 4.18), and calls case Q similar to the Puma 560 but for links 2 and 3, so
-the wrist of cases Q and R is that Puma's. From his counts it follows that the flexible links are
-planar (alpha = 0) and that gravity is parallel to the joint axes. Chosen here: each joint mass
-is a point mass at the tip of its flexible link; a rigid first link turns the next axis by -90
-degrees.
+tables give links, modes and joint masses only. The text describes one flexible link, a rod of 1 m
+(table 4.8, figure 4.18). It calls case Q similar to the Puma 560 but for links 2 and 3. The wrist
+of cases Q and R is therefore that Puma's. From his counts it follows that the flexible links are
+planar (alpha = 0) and that gravity is parallel to the joint axes. Two choices are made here.
+Each joint mass is a point mass at the tip of its flexible link. A rigid first link turns the next
+axis by -90 degrees.
 
-The general arms of the same cases are harder: lengths other than 1 m, a hub on each flexible
-link and three different moments, so that no product with 0 or 1 is saved; a wrist with three
-different moments a link and centres of mass on the link axes.
+The general arms of the same cases are harder. Lengths are not 1 m. Each flexible link
+has a hub, and its three moments differ, so that no product with 0 or 1 is saved. Their wrists
+have three different moments a link and centres of mass on the link axes.
 
-Flexible chains: Mohan and Saha's recursive forward dynamics is counted for n links with m
-modes in each of two directions; twist, offset and hub are general and the last link carries a
-payload.
+Flexible chains: Mohan and Saha's recursive forward dynamics is counted for n links with m modes in
+each of two directions. Twist, offset and hub are general, and the last link carries a payload.
 """
 
 from __future__ import annotations
@@ -102,8 +101,8 @@ def flexible_arm(
         joint_mass: At the tip of each flexible link [kg].
         gravity: Whether there is gravity, along the first axis.
         base_twist: From a rigid first link's axis to the next one [deg].
-        general: Whether the links are the harder ones of this module instead of the rods of
-            1 m and 0.5 kg (table 4.8) and the Puma's wrist.
+        general: Whether the links are the harder ones of this module. Otherwise they are the rods
+            of 1 m and 0.5 kg (table 4.8) and the Puma's wrist.
     """
     rows = flexible_rows(links, modes, joint_mass, base_twist, general)
     robot = chain(f'flexible_{name}', rows)

@@ -2,9 +2,9 @@
 """
 Book's direct dynamics, equation by equation, and the operations of such a program.
 
-Symbols are those of transforms.py. Rates W' and W'' are without joint and modal accelerations;
-F_jh is the sum over links i from h outwards of (W_j^-1 W_i) G_i (W_h^-1 W_i)^T, and every entry
-of the mass matrix is a trace of products with it.
+Symbols are those of transforms.py. Rates W' and W'' are without joint and modal accelerations.
+F_jh is the sum over links i from h outwards of (W_j^-1 W_i) G_i (W_h^-1 W_i)^T. Every entry of the
+mass matrix is a trace of products with it.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class _Integrals:
                 )
 
     def of(self, j: int, h: int, k: Optional[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the integral of points as link j sees them, for a coordinate of link h."""
+        """Return the integral of points in axes of link j, for a coordinate of link h."""
         m, link = self._m, self._links[h]
         if k is None:
             return self._body[j, h], link.turned.T

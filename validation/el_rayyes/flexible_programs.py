@@ -21,7 +21,7 @@ _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(60)
 _LETTERS = {
     'shape': 'd', 'slope': 'f', 'first': 'e', 'moment': 'h', 'second': 'w', 'stiffness': 'k',
 }
-# What makes a link's quantity out of its name and value: a number, or a constant's name.
+# Maker of a link's quantity from its name and value: a number, or a constant's name.
 Make = Callable[[str, float], Any]
 
 
@@ -132,7 +132,7 @@ def numeric_counts(entry: dict) -> tuple[int, int]:
     """
     Return products and sums of mass matrix and bias by the numeric recursion.
 
-    The bias and each column of the matrix are one inverse dynamics; a joint mass is a rigid link
+    The bias and each column of the matrix are one inverse dynamics. A joint mass is a rigid link
     more, as the printed counts have it.
     """
     rows = flexible_rows(entry['links'], entry['modes'], 0.0)

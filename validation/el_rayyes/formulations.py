@@ -34,7 +34,7 @@ def _rod(mass: float, modes: str, **others: Any) -> Rod:
 
 
 def transforms(progress: Progress) -> list[Row]:
-    """Return how the motions of cases 3 and 4 by transformation matrices differ from ours."""
+    """Return differences of motions of cases 3 and 4 by transformation matrices from ours."""
     given = inputs('er_transforms')
     found: dict[str, Any] = {
         'forces': _forces(), 'bending': _clamped('y'), 'torsion': _clamped('x'),

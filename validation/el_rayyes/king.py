@@ -2,8 +2,8 @@
 """
 King's inverse dynamics of flexible links (El-Rayyes 1990, 2.5), over numbers or symbols.
 
-One statement of the equations (2.13) to (2.56), with the corrections of their misprints: the
-terms h'' and a'' of (2.50), and the pairing of y bending with rotations about z. A link's
+One statement of the equations (2.13) to (2.56), with the corrections of their misprints. These are
+the terms h'' and a'' of (2.50), and the pairing of y bending with rotations about z. A link's
 quantities are components in its rigid distal frame. `Numbers` counts every product and sum, also
 those with zeros: this is a numerically programmed version. The symbolic `Listing` drops zeros and
 keeps statements, as the generator FLEX does.

@@ -90,7 +90,7 @@ def _ripple(rigidity: float) -> tuple[float, float]:
     samples = run.q[:, 3]
     spectrum = np.abs(np.fft.rfft(np.hanning(len(samples)) * (samples - samples.mean())))
     frequencies = np.fft.rfftfreq(len(samples), data['dt'])
-    spectrum[frequencies < 5.0] = 0.0  # what follows the swing itself
+    spectrum[frequencies < 5.0] = 0.0  # frequencies of the swing itself
     best = int(np.argmax(spectrum))
     return float(frequencies[best]), float(4.0 * spectrum[best] / len(samples))
 

@@ -139,7 +139,7 @@ def statistics(progress: Progress) -> list[Row]:
     })
 
 
-# What NEDYN and its terms hold.
+# Contents of NEDYN and its terms.
 _TERMS: dict[str, dict[str, bool]] = {
     'NEDYN': {}, 'payload': {'payload': True},
     'GTERM': {'rates': False, 'accelerations': False},
@@ -170,7 +170,7 @@ def terms(progress: Progress) -> list[Row]:
 
 
 def _of_the_figure(listing: Listing) -> int:
-    """Return how many statements of figure 3.6 stand in a listing, as they are printed."""
+    """Return the number of statements of figure 3.6 in a listing, as they are printed."""
 
     def lowered(name: str) -> str:
         return f'Z{int(name[1:]) - 1:04d}' if name[0] == 'Z' else name

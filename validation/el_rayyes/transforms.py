@@ -3,10 +3,10 @@
 Flexible arms by 4 x 4 transformation matrices: Book's recursive Lagrangian formulation.
 
 W. J. Book, Recursive Lagrangian dynamics of flexible manipulator arms, Int. J. Robotics Research
-3(3), 1984, which Mackay's generator FLXDYN is based on. A point of link i is W_i h, where h is
-c_0 + sum d_k c_k and W_i the product of joint matrices A and link matrices E = E_0 + sum d_k M_k.
-Lagrange's equations are traces of derivatives of W. Nothing is shared with this package's
-recursions: no velocity of a body, no inertia about a centre of mass, no rotation matrix.
+3(3), 1984, which Mackay's generator FLXDYN is based on. A point of link i is W_i h. There h is c_0
++ sum d_k c_k and W_i the product of joint matrices A and link matrices E = E_0 + sum d_k M_k.
+Lagrange's equations are traces of derivatives of W. It shares no recursion of this package: no
+velocity of a body, no inertia about a centre of mass, no rotation matrix.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Rod:
         self.ends[0, 0, 3] = length
         body = self.moments[0, 0]
         mass, inertia = self.hub
-        # Only the axis has the section's inertia: what y and z gain, x loses.
+        # Only the axis has the section's inertia: x loses the gain of y and z.
         half, own = 0.5 * self.polar, 0.5 * inertia
         body[:3, :3] = np.diag([m * length**2 / 3.0 - half + own, half + own, half + own])
         body[0, 3] = body[3, 0] = 0.5 * m * length

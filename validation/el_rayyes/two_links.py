@@ -21,7 +21,7 @@ _ARM = {
     'ei_factor': '1', 'link_mass': '1', 'modes_z': '1', 'tip_mass': '0', 'joint_mass': '2',
     'gravity': '0 0 0',
 }
-# What the thesis calls the variables; the first number is the link's.
+# Names of the variables in the thesis; the first number is the link's.
 NAMES = {
     'q1': 'joint1', 'q2': 'joint2', 'y1': 'link1/bending_y1', 'y2': 'link2/bending_y1',
     'z1': 'link1/bending_z1', 'z2': 'link2/bending_z1', 'x1': 'link1/torsion1',

@@ -70,7 +70,7 @@ def agreement(progress: Progress) -> list[Row]:
 
 
 def _coupled_force() -> float:
-    """Return how the elastic forces differ from the energy's differences, of the largest."""
+    """Return the error of the elastic forces against the energy's differences, of the largest."""
     dyn, rng, h = by_influence(ROBOTS['coupled_modes']()), np.random.default_rng(2), 1e-5
     robot = dyn.robot
     q, _, _ = random_state(robot, rng, 0.03)
@@ -84,7 +84,7 @@ def _coupled_force() -> float:
 
 
 def _joint_softness() -> float:
-    """Return how deflections under a force of 2 N along each axis differ from closed forms."""
+    """Return the errors of deflections under a force of 2 N along each axis from closed forms."""
     robot = ROBOTS['joint_directions']()
     reach, force = np.array([0.4, 0.0, 0.0]), 2.0
     stiffness = {'rx': 4e4, 'ry': 3e4, 'tz': 2e7, 'elastic': 900.0}

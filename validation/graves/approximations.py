@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the approximations of Graves's equations 25 and 27 are from exact."""
+"""Errors of the approximations of Graves's equations 25 and 27."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _states(
 
 
 def _inertia_errors(amplitude: float) -> np.ndarray:
-    """Return by how much the mass matrix misses, of its largest entry, at random states."""
+    """Return the error of the mass matrix, of its largest entry, at random states."""
     exact, constant = reference(arm()), by_influence(arm(), 'undeformed_inertia')
     return np.array([
         apart(constant.mass_matrix(q), exact.mass_matrix(q))

@@ -22,7 +22,7 @@ _JOINT = (
 
 
 def moving_base(progress: Progress) -> list[Row]:
-    """Return how the accelerations of joints and modes, and of the tip, differ."""
+    """Return the differences of the accelerations of joints and modes, and of the tip."""
     start = inputs('gr_base')
     body = _BODY.format(*start['base_inertia'], mass=start['base_mass'])
     text, end = arm_text(), '</flexdyn>'

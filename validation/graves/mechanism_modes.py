@@ -2,8 +2,8 @@
 """
 Modes of the whole mechanism about a configuration, as a second model of deflection.
 
-The paper's equation 1 lets the deflection of a point depend on the modes of the mechanism, and
-equation 2 is its usual simplification, links with modes of their own. Here the links' modes follow
+The paper's equation 1 lets the deflection of a point depend on the modes of the mechanism. Its
+equation 2 is the usual simplification, links with modes of their own. Here the links' modes follow
 from those of the mechanism with its joints locked, x = Psi(phi) eta, and Psi changes with the
 joints. With all of its modes this is a change of coordinates: a motion must be the same. With the
 lowest few it is a smaller model.
@@ -33,7 +33,7 @@ class MechanismModes:
 
     Args:
         dyn: Of the arm in joints and modes of links.
-        count: How many modes of the mechanism, from the lowest up.
+        count: Number of modes of the mechanism, from the lowest up.
         about: Joints of the configuration whose modes the others are turned like, (n,).
     """
 

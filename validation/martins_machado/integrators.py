@@ -100,7 +100,7 @@ def _samples(
 
 
 def _sample_places(times: np.ndarray, duration: float) -> list[int]:
-    """Return where a run's times are fifths of its duration."""
+    """Return the places of a run's times at fifths of its duration."""
     return [int(np.argmin(np.abs(times - k * duration / 5.0))) for k in range(1, 6)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How segments converge to the continuous beam: static deflection and clamped frequencies."""
+"""Convergence of segments to the continuous beam: static deflection and clamped frequencies."""
 
 from __future__ import annotations
 

@@ -122,11 +122,11 @@ def _hand_of_rigid(angles: np.ndarray) -> np.ndarray:
 
 def printed_coriolis_force(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """
-    Return by how much less equation 24b, as printed, takes than the equations of motion, (9,).
+    Return the deficit of equation 24b, as printed, from the equations of motion, (9,).
 
-    It counts w x S d' once where the acceleration of a point has it twice. In the plane, with w
-    a link's rate of turn, the missing part is the force -w int S d' dm along the link, and the
-    moment w d.(int S^T S dm) d' at its joint.
+    It counts w x S d' once where the acceleration of a point has it twice. In the plane, with w a
+    link's rate of turn, the missing part has two terms. They are the force -w int S d' dm along
+    the link, and the moment w d.(int S^T S dm) d' at its joint.
     """
     dyn = canadarm_dynamics(2)
     means = shape_means()

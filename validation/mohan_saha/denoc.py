@@ -2,14 +2,18 @@
 """
 The DeNOC matrices of a flexible arm, written out from the paper, in plain numpy.
 
-Mohan and Saha, sections 3 to 5, for revolute joints and bending in both planes: twists
-t = (v, w, d') of each link's joint origin, N = N_l N_d, the generalised inertia matrix (GIM) and
-its U D U^T. Corrections, each with the equation: the mass of a composite link is carried by
-A_(i+1,i) on both sides (32); gamma belongs to the bias (33); a point that moves by u = S d has
-the Coriolis acceleration 2 w x S d', not once that (24b); U's columns are Psi_i (36);
-phihat needs etabar (39). Two things are more exact than printed: a cross-section turns
-by the exponential of its rotation vector, and the integrals over a link are by quadrature.
-All vectors are in root axes. Nothing here is used by, or uses, the package's own algorithms.
+Mohan and Saha, sections 3 to 5, for revolute joints and bending in both planes. Twists are
+t = (v, w, d') of each link's joint origin. N = N_l N_d gives the generalised inertia matrix (GIM)
+and its U D U^T. Corrections, each with the equation:
+
+- The mass of a composite link is carried by A_(i+1,i) on both sides (32).
+- gamma belongs to the bias (33).
+- A point that moves by u = S d has the Coriolis acceleration 2 w x S d', not once that (24b).
+- U's columns are Psi_i (36), and phihat needs etabar (39).
+
+A cross-section turns by the exponential of its rotation vector, and the integrals over a link are
+by quadrature: both are more exact than printed. All vectors are in root axes. The module shares no
+code with the package's own algorithms.
 """
 
 from __future__ import annotations
@@ -86,7 +90,7 @@ class Moving:
         carry: A_(i,i-1), (6 + n_i, 6 + n_(i-1)); an empty array for the first link.
         joint: P_i, (6 + n_i, 1 + n_i).
         mass: M_i, (6 + n_i, 6 + n_i).
-        gamma: gamma_i, (6 + n_i,), with the Coriolis factor asked for.
+        gamma: gamma_i, (6 + n_i,), with the given Coriolis factor.
         own: Part of t'_i that is neither A t'_(i-1) nor P q'', (6 + n_i,).
         springs: Stiffness force of each coordinate, (1 + n_i,).
         origins: Place of each joint, (3,).

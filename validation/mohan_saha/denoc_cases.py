@@ -98,9 +98,9 @@ def rows(progress: Progress) -> list[Row]:
 
 
 def _carried_twice(moving: Moving) -> float:
-    """Return by how much A_32 A_21 is off from A_31 put together from the links' places."""
+    """Return the error of A_32 A_21 from A_31 put together from the links' places."""
     twice = moving.carry[2] @ moving.carry[1]
-    # What a twist of link 1 does at the joint of link 3: link 2 turns with its root, undeformed.
+    # Motion of the joint of link 3 by a twist of link 1: link 2 turns with its root, undeformed.
     between = moving.origins[2] - moving.origins[1]
     direct = np.zeros_like(twice)
     direct[:3, :3] = direct[3:6, 3:6] = np.eye(3)

@@ -25,7 +25,7 @@ class DrivenRun:
         qdd: Their accelerations, (n, nv).
         work: Work of the forces up to the samples [J].
         end: Time that the run reached [s].
-        finished: Whether that is where it should end.
+        finished: Whether it reached that end.
     """
 
     t: np.ndarray
@@ -51,8 +51,8 @@ def integrate(
     Integrate a motion by the classical Runge-Kutta method, every operation in one precision.
 
     Args:
-        parts: The equations, of the precision that is asked for.
-        solution: How accelerations are solved for.
+        parts: The equations, of the given precision.
+        solution: Method that solves for accelerations.
         q0: Coordinates at the start, (nv,).
         qd0: Rates there, (nv,).
         dt: Step [s].

@@ -152,7 +152,7 @@ def draw(folder: Path) -> list[Picture]:
     save_figure(figure, folder, f'{CASE}.png')
     return [Picture(
         f'{CASE}.png',
-        'Where the claim holds. Left: errors of the accelerations against the number of links of '
+        'Range of the claim. Left: errors of the accelerations against the number of links of '
         'a chain. The dense solution loses digits with the condition of the mass matrix, the '
         'recursive one does not. Right: a chain that swings. In single precision its mass matrix '
         'is not positive definite any more, and the dense solution escapes at once.',

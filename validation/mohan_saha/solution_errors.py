@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How exact accelerations are by the recursive and by the dense solution, on one model.
+Errors of accelerations by the recursive and by the dense solution, on one model.
 
-The model's numbers are rounded to single precision first, and so are state and forces; then
-single precision is compared with double, and double with extended precision, by the recursive
-solution. The remaining differences are the errors of each solution's arithmetic.
+The model's numbers are rounded to single precision first, and so are state and forces. Then single
+precision is compared with double, and double with extended precision, by the recursive solution.
+The remaining differences are the errors of each solution's arithmetic.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Errors:
 
     Attributes:
         errors: By precision and solution, one a sample.
-        indefinite: In how many samples a pivot of the dense solution was not positive, by
-            precision: there the mass matrix, as computed, is none.
+        indefinite: By precision, the number of samples with a pivot of the dense solution that
+            is not positive: there the mass matrix, as computed, is none.
         condition: Median condition number of the mass matrix.
     """
 
@@ -48,7 +48,7 @@ class Errors:
         return float(np.median(self.errors[precision, solution]))
 
     def ratio(self, precision: str) -> float:
-        """Return how many times larger the dense solution's median error is."""
+        """Return the ratio of the dense solution's median error to the other's."""
         return self.median(precision, DENSE) / self.median(precision, RECURSIVE)
 
 

@@ -133,7 +133,7 @@ def _bound() -> float:
 
 
 def _apart(runs: dict[tuple[str, str], DrivenRun]) -> dict[tuple[str, str], float]:
-    """Return by how much joint angles differ from the recursive ones in double precision."""
+    """Return the differences of joint angles from the recursive ones in double precision."""
     first = angle_errors(runs[DOUBLE, RECURSIVE])
     return {
         way: float(np.max(np.abs(angle_errors(made) - first)))

@@ -2,9 +2,9 @@
 """
 Forward dynamics by the recursive and by the dense solution, on numbers of any precision.
 
-Mohan and Saha, section 7.2: all else is the same, the generalised forces left after bias among it
-(eq. 31, I qdd = phi); the one solution eliminates body by body and never forms the mass matrix I,
-the other forms it as numbers, by composite bodies (eq. 32), factorises it and substitutes.
+Mohan and Saha, section 7.2. Both solve eq. 31, I qdd = phi, for the same generalised forces left
+after bias. The one solution eliminates body by body and never forms the mass matrix I. The other
+forms it as numbers, by composite bodies (eq. 32), factorises it and substitutes.
 """
 
 from __future__ import annotations

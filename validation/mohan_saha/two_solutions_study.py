@@ -25,7 +25,7 @@ MODES = 2
 NUMBERS: dict[str, Any] = {SINGLE: np.float32, DOUBLE: float}
 # Every pair of a precision and a solution.
 WAYS = tuple((precision, solution) for precision in (DOUBLE, SINGLE) for solution in SOLUTIONS)
-# Where a state has left what the arm can do, its desired angles being at most 1 [rad].
+# Marks a state out of the arm's reach, its desired angles being at most 1 [rad].
 LOST = 0.1
 
 
@@ -127,7 +127,7 @@ def along_the_motion(t_end: float) -> tuple[np.ndarray, float]:
 
     Returns:
         Condition numbers of the mass matrix, for modal amplitudes of shapes that move the tips by
-        2 and -2, and the largest difference of the accelerations, of the largest acceleration.
+        2 and -2. Then the largest difference of the accelerations, of the largest acceleration.
     """
     made = run(DOUBLE, SOLUTIONS[0], inputs('ms_recursive_and_dense')['step'], t_end)
     equations = parts(DOUBLE)

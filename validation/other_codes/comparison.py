@@ -33,9 +33,9 @@ class CodeComparison:
         Fill a code's rows by `compare`, or with the missing module.
 
         Args:
-            code: How the keys of its rows begin.
+            code: Start of the keys of its rows.
             modules: The modules that it needs.
-            endings: How the keys of its rows end.
+            endings: End of the keys of its rows.
             compare: Fills the rows.
         """
         missing = first_missing(modules)

@@ -2,7 +2,7 @@
 """
 Planar arms in Exudyn: absolute nodal coordinates, its `ObjectANCFCable2D`.
 
-Nodes hold places and slopes in the ground's axes, there is no floating frame and no mode; large
+Nodes hold places and slopes in the ground's axes; there is no floating frame and no mode. Large
 deflections and stretching are part of the element.
 """
 

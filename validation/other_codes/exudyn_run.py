@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How Exudyn runs here: generalised-alpha steps of one size, tips kept at the sample times."""
+"""Runs of Exudyn: generalised-alpha steps of one size, tips kept at the sample times."""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 """
 The arms in Exudyn: solid finite elements, reduced, in a floating frame (`ObjectFFRFreducedOrder`).
 
-Each bar is a mesh of tetrahedra of second order (NGSolve), reduced by Hurty, Craig and Bampton to
-the six displacements of its far end and some modes of the bar held at both ends. Deflections are
-linear in the floating frame: a bent bar is not drawn in.
+Each bar is a mesh of tetrahedra of second order (NGSolve). Hurty, Craig and Bampton's
+method reduces it to the six displacements of its far end and some modes of the bar held at both
+ends.
+Deflections are linear in the floating frame: a bent bar is not drawn in.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def sample_times(t_end: float) -> np.ndarray:
 
 
 def distances(one: TipMotion, other: TipMotion) -> np.ndarray:
-    """Return how far the tips of two motions lie apart at the sample times (SAMPLES,) [m]."""
+    """Return the distances of the tips of two motions at the sample times (SAMPLES,) [m]."""
     return np.linalg.norm(one.tip - other.tip, axis=1)
 
 

@@ -2,8 +2,8 @@
 """
 The arms in MuJoCo: rigid pieces behind hinges with springs, its own fourth-order Runge-Kutta.
 
-The tip is a body that is welded to the last piece, so that MuJoCo itself moves a force on it into
-the joints at each stage of a step; a force handed over as joint torques would be held for a whole
+The tip is a body that is welded to the last piece. MuJoCo itself then moves a force on it into the
+joints at each stage of a step. A force applied as joint torques would be held for a whole
 step, an error of first order in the step.
 """
 

@@ -2,9 +2,9 @@
 """
 A bar as a chain of rigid pieces behind springs, for programs of rigid bodies.
 
-The same division as `<segments placement="centred">`, written anew from the bar's numbers: half a
-piece at each end, a hinge between two pieces, its stiffness that of the length between the
-middles, EI / s and GJ / s.
+The same division as `<segments placement="centred">`, written anew from the bar's numbers. There
+is half a piece at each end, and a hinge between two pieces. Its stiffness is that of the length
+between the middles, EI / s and GJ / s.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from validation.other_codes.arm import Arm
 from validation.other_codes.motion import sample_times, TipMotion
 from validation.other_codes.pieces import hinge_stiffness, pieces
 
-_TOLERANCE = 1e-6  # relative and absolute; stability asks for far shorter steps than this does
+_TOLERANCE = 1e-6  # relative and absolute; stability needs far shorter steps than this does
 
 
 @dataclass(frozen=True)

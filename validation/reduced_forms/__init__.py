@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far each reduced form is from the exact equations."""
+"""Errors of each reduced form against the exact equations."""

@@ -38,8 +38,8 @@ def _bent(arm: str, modes: int) -> tuple[Robot, np.ndarray, np.ndarray, float]:
     """
     Return an arm, its pose, a deflected shape and its first frequency, joints held.
 
-    The shape is that of a force across the line from the root to the tip, by unit deflection of
-    the tip over the length of that line.
+    The shape is that of a force across the line from the root to the tip. It is scaled to unit
+    deflection of the tip over the length of that line.
     """
     robot = exact_arm(arm, modes)
     dyn, n, frame = reference(robot), robot.n_joints, robot.frame_names[-1]
@@ -117,7 +117,7 @@ def draw(folder: Path) -> list[Picture]:
         'a fast motion, one mode a link. Solid: torques of the joints, dashed: forces on the '
         'modes. The error of the linearised form grows with the third and second power of the '
         'deflection. Right of the dotted line its mass matrix is no longer positive definite. '
-        'With the kinetic energy of the undeformed arm modes feel no centrifugal load, at any '
+        'With the kinetic energy of the undeformed arm no centrifugal load acts on modes, at any '
         'deflection.',
     )]
 

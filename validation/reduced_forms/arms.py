@@ -12,7 +12,7 @@ from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.robots import example_robot
 
-# Forms whose modes move, and what a picture calls them.
+# Forms whose modes move, and their names in a picture.
 FORMS = {
     'linearised': 'linearised deflections',
     'undeformed_kinetic_energy': 'kinetic energy of the undeformed arm',

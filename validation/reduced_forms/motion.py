@@ -18,7 +18,7 @@ class Swing:
 
     Attributes:
         start: Joint positions at the start, (n_joints,).
-        way: How far they go, (n_joints,).
+        way: Amplitudes, (n_joints,).
         duration: [s].
     """
 

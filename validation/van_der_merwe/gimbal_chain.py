@@ -59,8 +59,8 @@ class Chain:
         base: Place of the first frame in the root frame [m].
         prefix: Begins the names of its links and joints, `<prefix>link1`, `<prefix>joint1`.
         root: Name of the root link, which the caller writes.
-        cut: Whether each link hangs on a joint of all six axes at its frame's origin, so that
-            the load passed there is a joint force; the frames then stay at the gimbals' centres.
+        cut: Whether each link hangs on a joint of all six axes at its frame's origin, so that the
+            load passed there is a joint force. The frames then stay at the gimbals' centres.
         orientation: Rotation of the base of the chain.
 
     Attributes:

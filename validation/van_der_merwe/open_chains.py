@@ -129,7 +129,7 @@ def valve_motion(t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
 def _valve_torque(dyn: Dynamics, t: Any) -> np.ndarray:
     q, qd, qdd, moment = valve_motion(t)
     along = dyn.frame_pose(q, 'tip')[:3, 0]
-    # The tap's moment on the gripper opposes what the gripper exerts.
+    # The tap's moment on the gripper opposes that of the gripper.
     wrench = {'tip': np.concatenate(([0, 0, 0], -moment * along))}
     return dyn.inverse_dynamics(q, qd, qdd, wrenches=wrench)
 

@@ -191,7 +191,7 @@ def static(progress: Progress) -> list[Row]:
     at, rest = np.array([inputs(FIRST_STEP)['links'][0]['gamma'][1]]), np.zeros(1)
     open_qdd = chain.forward_dynamics(at, rest, [tau])
     axes = chain.frame_pose(at, 'tip')[:3, :3].T
-    # What holds both chains and the member, from our inverse dynamics of the rest.
+    # Forces that hold both chains and the member, from our inverse dynamics of the rest.
     held = dyn.inverse_dynamics(q, qd, 0 * qd)[chain_places(dyn)]
     return make_rows('vm_two_chains_static', {
         'tau_exact': np.mean(held), 'qdd_open': open_qdd,

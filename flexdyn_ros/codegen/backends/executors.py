@@ -73,7 +73,7 @@ class PythonExecutor(Executor):
             if solves and isinstance(found, tuple) and len(found) > count:
                 *found, pivots = found
                 if not min(pivots) > DOUBTFUL_PIVOT * max(pivots):
-                    raise ArithmeticError('a pivot is in doubt')
+                    raise ArithmeticError('a pivot is doubtful')
                 return tuple(found) if count > 1 else found[0]
             return found
 

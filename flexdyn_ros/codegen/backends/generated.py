@@ -37,8 +37,8 @@ from flexdyn_ros.model.records.robot import Robot
 MOST_FOR_VALUES, MOST_FOR_DERIVATIVES = 40, 12
 
 _logger = logging.getLogger('flexdyn_ros.codegen')
-# What the executor makes: "function", "batch" or "native"; of a function, where its wrenches act,
-# and its method.
+# The result of the executor: "function", "batch" or "native"; of a function, where its wrenches
+# act, and its method.
 Key = tuple[str, Request, Places, str]
 # A function over many samples, see `ctypes_calls.Batch`, and its variant.
 Batch = tuple[Callable[..., None], Variant]
@@ -75,7 +75,7 @@ class GeneratedBackend:
         self._digest = digest or model_digest(robot)
         self._ahead = CompiledAhead() if ahead is None else ahead
         self._variants = Variants(robot, self._digest, gravity, payloads, self._ahead)
-        # None where the reference answers, as a coordinate meets no inertia.
+        # None where the reference computes it, as a coordinate meets no inertia.
         self._made: dict[Key, Any] = {}
         self._reference: Optional[ReferenceBackend] = None
 
@@ -86,7 +86,7 @@ class GeneratedBackend:
 
     @property
     def exact(self) -> ReferenceBackend:
-        """The reference algorithms under the same loads, which decide in doubt."""
+        """The reference algorithms under the same loads, which compute doubtful results."""
         if self._reference is None:
             self._reference = ReferenceBackend(self._robot, self._gravity, self._payloads)
         return self._reference
@@ -144,12 +144,12 @@ class GeneratedBackend:
         self, request: Request, places: Places = (), method: str = 'auto'
     ) -> Optional[Callable]:
         """
-        Return a generated function, or None where the reference answers.
+        Return a generated function, or None where the reference computes it.
 
         Args:
             request: The function.
-            places: Where wrenches act.
-            method: How accelerations are solved for.
+            places: Frames of the wrenches, and their axes.
+            method: Method that solves for accelerations.
         """
         return self._found('function', request, places, method)[0]
 
@@ -173,7 +173,7 @@ class GeneratedBackend:
         return self._made.get(key, (None, None))
 
     def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
-        """Make a function now, whatever the size of the robot."""
+        """Make a function now, for a robot of any size."""
         if self._robot.nv:
             for each in {request, request.traced}:
                 self._ahead.requests.add(each)
@@ -198,11 +198,11 @@ class GeneratedBackend:
         return self.evaluate(name, vectors, frame, parameters, wrenches, *rest)
 
     def _is_generated(self, request: Request) -> bool:
-        """Return whether generated code answers; one warning names each function left out."""
+        """Return whether generated code computes a function; warn once of each left out."""
         function = FUNCTIONS[request.name]
         if not self._robot.nv or (function.of_parameters and not request.parameters):
             return False
-        # Who compiles derivatives by parameters ahead has not chosen the parameters yet.
+        # At compilation ahead, the parameters of such derivatives are not chosen yet.
         if not self._automatic or replace(request.traced, parameters=()) in self._ahead.requests:
             return True
         derives = function.derives or function.of_parameters
@@ -254,7 +254,7 @@ def generated_backend(
         ahead: The request of `Dynamics.compile`.
 
     Raises:
-        NoCompiler: If "c" is asked for and there is no C compiler.
+        NoCompiler: "c" is chosen and there is no C compiler.
     """
     executor: Executor
     if kind == 'python':

@@ -31,7 +31,7 @@ Places = tuple[tuple[str, Optional[str]], ...]
 _interfaces: dict[tuple[Request, tuple[str, ...]], tuple[tuple[Input, ...], tuple[Output, ...]]]
 _interfaces, _MOST_INTERFACES = {}, 1000
 NO_PAYLOAD = Inertia(0.0, (0.0, 0.0, 0.0), ((0.0, 0.0, 0.0),) * 3)
-# How accelerations are solved for, by method of forward dynamics.
+# Solver of accelerations, by method of forward dynamics.
 SOLVERS = {'auto': None, 'recursive': RECURSIVE, 'cholesky': DENSE}
 
 
@@ -61,7 +61,7 @@ class Variant:
         digest: Digest of the robot.
         request: The function.
         loads: Its arguments besides vectors.
-        method: How accelerations are solved for, one of SOLVERS.
+        method: Method that solves for accelerations, one of SOLVERS.
         constants: Values of gravity and payloads that are arguments of the code, by name.
     """
 
@@ -101,7 +101,7 @@ class Variant:
 
     @property
     def quaternions(self) -> tuple[int, ...]:
-        """Where quaternions start in the first input."""
+        """Places of quaternions in the first input."""
         inputs = self.request.function.inputs
         return self.robot.quaternion_starts if inputs[0] in ('q', 'joint_q') else ()
 
@@ -145,8 +145,8 @@ class Variants:
 
         Args:
             request: The function.
-            places: Where wrenches act.
-            method: How accelerations are solved for, one of SOLVERS.
+            places: Frames of the wrenches, and their axes.
+            method: Method that solves for accelerations, one of SOLVERS.
         """
         function = request.traced.function
         gravity = self._has_gravity and function.uses_gravity

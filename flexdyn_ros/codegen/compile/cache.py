@@ -30,11 +30,11 @@ FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
 SOURCE = '.py'
 LIBRARY = '.so'
 KINDS = (SOURCE, LIBRARY)
-# An entry while it is written, and the age at which its process has died [s].
+# An entry while it is written, and the age at which its process has ended [s].
 UNFINISHED, STALE = '.tmp', 3600.0
 # Entries beyond this number are removed, the oldest first.
 ENTRY_LIMIT = 1000
-# What generated code depends on besides the model.
+# Dependencies of generated code besides the model.
 GENERATOR_FOLDERS = ('closed_chains', 'codegen', 'dynamics', 'model', 'symbolic')
 GENERATOR_FILES = ('*.py', '*.c', '*.h')
 # Before the digest at an entry's end; a comment in Python, and ignored after a library.
@@ -46,7 +46,7 @@ _logger = logging.getLogger('flexdyn_ros.codegen')
 
 
 def cache_folder() -> Path:
-    """Return where entries are kept; it need not exist."""
+    """Return the folder of entries; it need not exist."""
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
         return Path(named).absolute()
@@ -79,13 +79,13 @@ def entry_name(*parts: str, suffix: str = SOURCE) -> str:
 
 
 def read(name: str) -> Optional[bytes]:
-    """Return the content of an entry, or None where there is none that can be trusted."""
+    """Return the content of an entry, or None where none is safe and whole."""
     found = _entry(name)
     return None if found is None else found[1]
 
 
 def _entry(name: str) -> Optional[tuple[Path, bytes]]:
-    """Return the file of a trusted entry, with all links followed, and its content."""
+    """Return the file of a safe entry, with all links followed, and its content."""
     try:
         folder = _trusted_folder(create=False)
         content = None if folder is None else _read_file(folder / name)
@@ -107,7 +107,7 @@ def _read_file(path: Path) -> Optional[bytes]:
 
 
 def path_of(name: str) -> Optional[Path]:
-    """Return the file of an entry that can be trusted and is whole, or None."""
+    """Return the file of an entry that is safe and whole, or None."""
     found = _entry(name)
     return None if found is None else found[0]
 
@@ -135,7 +135,7 @@ def write(name: str, content: bytes) -> bool:
 
 def build_folder() -> Path:
     """
-    Return a new private folder for a compiler, and remove those of processes that died.
+    Return a new private folder for a compiler, and remove those of processes that ended.
 
     It lies in the cache, or in the system's folder for temporary files where that takes none.
     """
@@ -149,7 +149,7 @@ def build_folder() -> Path:
 
 
 def temporary_folder() -> Path:
-    """Return a new private folder outside the cache, and remove those of processes that died."""
+    """Return a new private folder outside the cache, and remove those of processes that ended."""
     return _private_folder(Path(tempfile.gettempdir()))
 
 
@@ -161,7 +161,7 @@ def _private_folder(place: Path) -> Path:
 
 
 def _is_at_work(folder: Path) -> bool:
-    """Return whether the process that made a build folder lives, or it is another user's."""
+    """Return whether the process that made a build folder runs, or it is another user's."""
     try:
         if not _is_ours(folder.stat()):
             return True

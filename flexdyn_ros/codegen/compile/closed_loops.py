@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-C of the functions that loops make a matter of rank, put after the robot's equations.
+C of the functions that loops solve by rank, put after the robot's equations.
 
 `spaces.h` and `loops.h` of `closed_chains/` solve them at each call; here are the sizes, tables
 and tolerances that they read.
@@ -19,7 +19,7 @@ from flexdyn_ros.model.loop_layout import LoopLayout
 from flexdyn_ros.model.records.robot import Robot
 
 # After the loads of a function: the largest constraint error that it takes, as a fraction of the
-# loop's length [- | rad], and the rank of the constraints plus one, or zero where it finds it.
+# loop's length [- | rad]. Then the rank of the constraints plus one, or zero to find it.
 SETTINGS = 2
 
 

@@ -33,7 +33,7 @@ NUMBERS_SYMBOL = 'flexdyn_numbers'
 PIVOTS = 'pivots'
 # A pivot this far below the largest one may be round-off: the reference backend then decides.
 DOUBTFUL_PIVOT = 1e-10
-# Quaternions of another length were not meant to be brought to unit length.
+# Lengths of quaternions beyond these are errors; others are brought to unit length.
 SHORTEST, LONGEST = 0.5, 2.0
 # Functions with a version for lanes of their own; others are called lane by lane.
 LANE_FUNCTIONS = ('exp', 'tanh')

@@ -47,7 +47,7 @@ class CompilationFailed(FlexdynError):
     def __init__(self, command: Sequence[str], output: str):
         self.command = tuple(command)
         self.output = output
-        said = output.strip()[:SHOWN] or 'it said nothing'
+        said = output.strip()[:SHOWN] or 'no output'
         super().__init__(
             f'Compiling generated code failed with "{shlex.join(command)}": {said}. Check the '
             f'compiler ({INSTALL}; CC names another), or use the backend "python".'

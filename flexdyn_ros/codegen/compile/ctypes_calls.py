@@ -56,7 +56,7 @@ class Kernel:
         Return the results as arrays, floats where they are numbers, in a tuple if several.
 
         Raises:
-            ArithmeticError: If the results are not finite, or a pivot is in doubt.
+            ArithmeticError: The results are not finite, or a pivot is doubtful.
         """
         if tuple(map(len, vectors)) != self._sizes:
             raise TypeError(f'expected vectors of lengths {self._sizes}')
@@ -103,12 +103,12 @@ class Batch:
         Evaluate all samples.
 
         Args:
-            count: How many they are.
+            count: Number of samples.
             inputs: Contiguous arrays of float64 with a row a sample.
             strides: Numbers from one sample's row to the next one's, for each input.
             outputs: Contiguous arrays of float64 for the results.
             flags: Array of uint8, (count,): 0 where the results are sound.
-            threads: How many threads share the samples.
+            threads: Number of threads that share the samples.
         """
         given = (ctypes.c_void_p * max(len(inputs), 1))(*(each.ctypes.data for each in inputs))
         steps = (ctypes.c_long * max(len(strides), 1))(*strides)

@@ -35,7 +35,7 @@ CALL, BATCH = 'call', 'batch'
 FLAGS = {CALL: ('-O2', '-fno-tree-slp-vectorize'), BATCH: ('-O3',)}
 # Building that takes longer than this is logged [s].
 LONG = 1.0
-# Of that time, about what is past once the program is traced.
+# The part of that time that is past once the program is traced.
 TRACED = 0.5
 
 _logger = logging.getLogger('flexdyn_ros.codegen')
@@ -98,7 +98,7 @@ class CompiledProgram:
         inputs: The trace's inputs.
         outputs: Its results, pivots left out.
         constants: Values of the inputs that are no arguments of a call, by name.
-        quaternions: Where quaternions start in the first input.
+        quaternions: Places of quaternions in the first input.
         symbol: Its function in the library, where other functions stand beside it.
         settings: Numbers that follow the constants.
         closing: See `compiled_c.call_source`.

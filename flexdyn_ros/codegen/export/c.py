@@ -159,7 +159,7 @@ def description(trace: Trace, work_size: int = 0) -> list[str]:
 
 
 def _naming(trace: Trace) -> list[str]:
-    """Return how temporaries are named, with the names that do not speak for themselves."""
+    """Return the rule of names of temporaries, with the names that need an explanation."""
     short = [
         f'{label} is {name}' for label, name in zip(labels(trace), trace.coordinates)
         if label != identifier(name)
@@ -223,7 +223,7 @@ def _writer(program: CProgram) -> Writer:
 
 
 def _unused(program: CProgram) -> list[str]:
-    """Return statements that keep compilers quiet about arguments that do not matter."""
+    """Return statements that prevent warnings of compilers about unused arguments."""
     used = {name for part in program.parts.parts for name in part.inputs} | program.angles.inputs
     names = [each.name for each in program.trace.inputs]
     names += [

@@ -31,7 +31,7 @@ class Statement:
 
     Attributes:
         node: The computation.
-        output: Place of the output that it goes to, TEMPORARY for a temporary.
+        output: Place of its output, TEMPORARY for a temporary.
         entry: Place of the number in that output.
     """
 

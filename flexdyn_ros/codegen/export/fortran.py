@@ -28,7 +28,7 @@ def emit_fortran(plan: Schedule, parts: Parts | None = None) -> str:
 
     Args:
         plan: The program in writing order.
-        parts: How it is split; by its size when None.
+        parts: Its parts; chosen by its size when None.
     """
     trace = plan.trace
     parts = split(plan) if parts is None else parts

@@ -39,7 +39,7 @@ def emitted_operations(plan: Schedule) -> dict[str, int]:
 
 
 def _products_of_constants(node: Expression, plan: Schedule) -> int:
-    """Return how many multiplications of constants begin a product as it is written."""
+    """Return the number of multiplications of constants at the start of a product as written."""
     factors, leading = [node], -1
     while factors:
         first = factors.pop(0)

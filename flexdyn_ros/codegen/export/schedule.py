@@ -18,7 +18,7 @@ from flexdyn_ros.symbolic.program import count_uses, ordered
 
 # Characters of an expression beyond which it becomes a temporary of its own.
 LINE = 72
-# Coordinate names longer than this give way to their number in names of temporaries.
+# Coordinate names longer than this are replaced by their number in names of temporaries.
 NAME_LIMIT = 14
 
 
@@ -66,7 +66,7 @@ def schedule(trace: Trace, store_calls: bool = False) -> Schedule:
 
 
 def _length(node: Expression, lengths: dict[Expression, int]) -> int:
-    """Return about how many characters a node takes, written out."""
+    """Return the approximate number of characters of a node, written out."""
     if node.kind in (CONSTANT, SYMBOL):
         return len(repr(node.value)) if node.kind == CONSTANT else len(node.value)
     total = sum(lengths[operand] + 3 for operand in node.operands)

@@ -18,8 +18,8 @@ from flexdyn_ros.symbolic.graph import (
 )
 
 WIDTH = 99  # of a line
-GO_ON = ' &'  # at the end of a line of Fortran that goes on
-# How strongly a text holds together: sums need brackets inside products, signs everywhere.
+GO_ON = ' &'  # at the end of a continued line of Fortran
+# Precedence of a text: sums need brackets inside products, signs everywhere.
 _SUM, _PRODUCT, _ATOM = range(3)
 
 
@@ -115,7 +115,7 @@ def wrap(start: str, text: str, end: str, indent: str, width: int, join: str = '
         end: After the text, such as ";".
         indent: Before every line; continuation lines get four more spaces.
         width: Of a line.
-        join: At the end of a line that goes on, such as " &".
+        join: At the end of a continued line, such as " &".
     """
     if len(indent) + len(start) + len(text) + len(end) <= width:
         return [f'{indent}{start}{text}{end}']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions as they are asked for: which one, of which frame, by which parameters."""
+"""Requested functions: which one, of which frame, by which parameters."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from flexdyn_ros.model.records.robot import Robot
 @dataclass(frozen=True)
 class Request:
     """
-    A function as asked for.
+    A requested function.
 
     Attributes:
         name: Which one.
         frame: Which frame it is about.
         parameters: Which parameters it is about.
-        settings: Where compiled code solves loops at each call; empty where loops do not count.
-            The first is the largest constraint error that it takes, as a fraction of the loop's
-            length [- | rad]. The second is the rank of the constraints plus one, or zero where it
-            finds the rank.
+        settings: Numbers of compiled code that solves loops at each call; empty where loops do not
+            count. The first is the largest constraint error that it takes, as a fraction of the
+            loop's length [- | rad]. The second is the rank of the constraints plus one, or zero
+            where it finds the rank.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Request:
 
 def read_function(robot: Robot, text: str) -> list[Request]:
     """
-    Return the functions that a text such as "mass_matrix+jacobian:tool" asks for.
+    Return the functions of a text such as "mass_matrix+jacobian:tool".
 
     A function of a frame without one is about `tip_link(robot)`.
 

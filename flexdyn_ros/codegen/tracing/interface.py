@@ -43,7 +43,7 @@ class Output:
 
     Attributes:
         name: Its name.
-        shape: (), (n,) or (n, m); matrices go by rows.
+        shape: (), (n,) or (n, m); matrices are by rows.
         entries: The meaning of each number.
     """
 
@@ -53,7 +53,7 @@ class Output:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of its entries."""
         return len(self.entries)
 
 

@@ -95,7 +95,7 @@ class Loads:
 
 def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
     """
-    Return the loads that a list of argument names asks for.
+    Return the loads of a list of argument names.
 
     Raises:
         ArgumentError: If a name is unknown or comes twice.

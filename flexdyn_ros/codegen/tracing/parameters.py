@@ -253,7 +253,7 @@ def _modal_value(robot: Robot, mode: str, kind: str) -> float:
 
 
 def parameter_hint(name: str, known: Sequence[str]) -> str:
-    """Return a hint on an unknown parameter name: the one meant, or the known names."""
+    """Return a hint on an unknown parameter name: the nearest name, or the known names."""
     owner, _, kind = name.rpartition('/')
     if kind in ('damping', 'friction') and f'{owner}/viscous' in known:
         return (

@@ -23,8 +23,8 @@ from flexdyn_ros.symbolic.passes.identities import descend_stumpff
 from flexdyn_ros.symbolic.program import operation_counts, Program
 from flexdyn_ros.symbolic.search.refinement import search_divisors
 
-# Operations of a traced program above which the passes are left out, as they would take long; in
-# a hurry, as where code is made while someone waits for its first result, much earlier.
+# Operations of a traced program above which the passes are left out, as they would take long. For
+# `quick` code the limit is lower.
 SIZE_LIMIT = 100_000
 QUICK_SIZE_LIMIT = 3_000
 # Operations of a traced program up to which the passes start from two forms of it.
@@ -34,16 +34,16 @@ TRIAL_LIMIT = 2_000
 REUSE = 'reuse'
 SLOW_PASSES = (REUSE, 'common_divisors')
 QUICK_PASSES = tuple(name for name in PASSES if name not in SLOW_PASSES)
-# Steps of the search for a cheaper program, for each operation and each formulation that went
-# through the passes, which take their time too; and in all, where programs are large.
+# Steps of the search for a cheaper program. Numbers for each operation and each formulation that
+# went through the passes, which take their time too; and in all, for large programs.
 SEARCH_STEPS = 0.5
 SEARCH_LIMIT = 1_000
 LARGE_LIMIT = 200
 # Cost up to which every formulation is searched, as alone and as one of several, not the cheapest
 # one so far only.
 SEARCHED_SIZE = 250
-# Programs up to this size are refined, however long that takes beside the rest: the steps for each
-# operation, the most in all, and for each operation those without a gain after which it ends.
+# Programs up to this size are refined, at any cost in time. Steps for each operation, the most in
+# all, and for each operation those without a gain that end it.
 REFINED_SIZE = 1_000
 REFINEMENT = 4.0
 REFINEMENT_LIMIT = 1_500
@@ -93,8 +93,8 @@ def simplify(
         pivots: The same.
         quick: Whether equivalent formulations are compared before the passes instead of after,
             slow passes are left out, and large programs go without any.
-        method: How accelerations are solved for, the cheapest method when None, or how the mass
-            matrix is found. It gives way where the robot does not allow it.
+        method: Method that solves for accelerations, the cheapest when None, or that computes the
+            mass matrix. It is replaced where the robot does not allow it.
     """
     suitable = compared(robot, requests, quick) if optimised else solving_methods(robot, requests)
     traces = [
@@ -176,12 +176,12 @@ def search_cheaper(program: Program, effort: int = 1) -> Program:
     """
     Return a program after a search for a cheaper one.
 
-    Small programs are worth more effort for each operation. Up to a size they are refined until
-    no gain comes for long. This takes most of the time in which their code is made.
+    Small programs get more steps for each operation. Up to a size they are refined until no gain
+    comes for long. This takes most of the time in which their code is made.
 
     Args:
         program: The program after the passes.
-        effort: How many formulations went through the passes.
+        effort: Number of formulations that went through the passes.
     """
     counts = operation_counts(program.outputs)
     size = counts['mul'] + counts['add']

@@ -3,8 +3,8 @@
 From a robot and the name of a function to a program: the algorithms run on symbols.
 
 Before that, entries of rotations next to 0, 1 and -1 become exact. Descriptions write right angles
-with ten digits (1.57079632679). Rotation matrices then hold entries of some 1e-12 where zero is
-meant. Each would cost operations in generated code. Forces change by about as much, relative to
+with ten digits (1.57079632679). Rotation matrices then hold entries of some 1e-12 in place of
+zero. Each would cost operations in generated code. Forces change by about as much, relative to
 their size, and accelerations by up to that times the condition number of the mass matrix.
 
 Equivalent formulations of a function come first: which ones suit a robot, and which are compared.
@@ -50,8 +50,8 @@ from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 
-# The mass matrix of a robot with more coordinates than this is not tried as a way to solve for
-# accelerations: its factors grow with the cube of their number.
+# The mass matrix of a robot with more coordinates than this is not tried for accelerations: its
+# factors grow with the cube of their number.
 DENSE_LIMIT = 30
 # Functions that a closed form computes.
 CLOSED_FUNCTIONS = {
@@ -109,7 +109,7 @@ def closed_forms(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
 
 
 def methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
-    """Return all methods that may be asked for: closed forms, of the mass matrix, to solve."""
+    """Return all permitted methods: closed forms, of the mass matrix, to solve."""
     closed = closed_forms(robot, requests)
     if any(request.function.solves or request.function.derives for request in requests):
         return (*solving_methods(robot, requests), *closed)
@@ -117,7 +117,7 @@ def methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
 
 
 def _finds_mass_matrix(requests: Sequence[Request]) -> bool:
-    """Return whether the mass matrix is asked for, and is not a way to something else."""
+    """Return whether the mass matrix is a result, and not a way to another one."""
     taken = any(request.function.solves or request.function.derives for request in requests)
     return not taken and any(request.name == 'mass_matrix' for request in requests)
 
@@ -166,8 +166,8 @@ def trace_requests(
         function: The request.
         requests: The same, read.
         loads: The quantities that stay arguments.
-        method: How accelerations are solved for, where several ways exist
-            (`solving_methods`); the first of them when None.
+        method: Method that solves for accelerations (`solving_methods`); the first of them when
+            None.
         base_parameters: Whether inertial parameters are regrouped.
         rotation_tolerance: Distance from 0, 1 and -1 within which entries of rotations are
             rounded; 0 for none.

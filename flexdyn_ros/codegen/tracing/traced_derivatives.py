@@ -197,7 +197,7 @@ class Solver:
         return x
 
     def inverse(self, graph: Graph) -> Rows:
-        """Return M^-1, (nv, nv), symmetric to the letter."""
+        """Return M^-1, (nv, nv), exactly symmetric."""
         count = len(self.order)
         rows = [[graph.zero] * count for _ in range(count)]
         for column, j in enumerate(self.order):

@@ -40,9 +40,9 @@ class TracedDynamics(ReferenceBackend):
 
     Attributes:
         tree: The bodies.
-        method: How accelerations are solved for, RECURSIVE or DENSE. Or how the mass matrix is
-            found, one of MASS_MATRIX_METHODS; how derivatives are, one of DERIVATIVE_METHODS; or
-            one of CLOSED_FORMS for all of it.
+        method: Method that solves for accelerations, RECURSIVE or DENSE. Or that of the mass
+            matrix, one of MASS_MATRIX_METHODS; of derivatives, one of DERIVATIVE_METHODS; or one
+            of CLOSED_FORMS for all of it.
         pivots: Pivots met while solving, which must be positive.
     """
 
@@ -81,7 +81,7 @@ class TracedDynamics(ReferenceBackend):
         """
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
 
-        With the mass matrix at hand, its off-diagonal block gives the torques of the modes'
+        With the mass matrix known, its off-diagonal block gives the torques of the modes'
         accelerations; otherwise a second inverse dynamics does.
         """
         first, count = self._n_joints, self._tree.nv

@@ -11,8 +11,8 @@ wrenches are. Both halves meet at the body itself. Composite bodies are those of
 1982. Rows and columns of the derivatives share them (Carpentier and Mansard, Analytical
 derivatives of rigid body dynamics algorithms, 2018; Singh, Russell and Wensing, Efficient
 analytical derivatives of rigid-body dynamics using spatial vector algebra, 2022). Here they are in
-body axes, without the velocity of origins, and with flexible bodies. How motions and wrenches
-depend on the coordinates of one body is found by differentiation of scalars, by the calculus of
+body axes, without the velocity of origins, and with flexible bodies. The dependence of motions and
+wrenches on the coordinates of one body is found by differentiation of scalars, by the calculus of
 their kind.
 """
 
@@ -67,7 +67,7 @@ class CompositeDerivatives(CompositeResponses):
             self._rows(index)
 
     def _columns_of_joint(self, index: int, kind: int) -> None:
-        """Enter how the forces on a body and further inward change with its joint."""
+        """Enter the change of the forces on a body and further inward with its joint."""
         place = self.places[index]
         for axis, column in zip(place.body.joint.terms, place.columns):
             x = axis[0].velocity_index
@@ -89,7 +89,7 @@ class CompositeDerivatives(CompositeResponses):
             self._add(POSITION, axis[0].velocity_index, x, power)
 
     def _columns_of_modes(self, index: int, kind: int) -> None:
-        """Enter how the forces on a flexible body and further inward change with its modes."""
+        """Enter the change of the forces on a flexible body and further inward with its modes."""
         body = self._tree.bodies[index]
         for mode in range(body.n_modes):
             x = body.velocity_modes + mode
@@ -108,7 +108,7 @@ class CompositeDerivatives(CompositeResponses):
                 self._enter_inward(index, kind, x, self.carry(index, total))
 
     def _wrench_by_deflection(self, index: int, along: CalculusDirection) -> BodyWrench:
-        """Return how the wrench that a parent gets changes as it deflects, at the same wrench."""
+        """Return the change of the wrench on a parent with its deflection, at the same wrench."""
         force, moment = self.wrenches[index]
         fixed = [
             self._calculus.variable(f'wrench {k}', x) for k, x in enumerate((*force, *moment))
@@ -168,7 +168,7 @@ class CompositeDerivatives(CompositeResponses):
 
 
 def _moved(column: Column, wrench: Wrench) -> BodyWrench:
-    """Return how a wrench in body axes looks from a parent while its body moves along a column."""
+    """Return the rate of a wrench in body axes, seen from a parent, for motion along a column."""
     linear, angular = (part or ZERO for part in column)
     force, moment = wrench
     moment_rate = add(cross(angular, moment), cross(linear, force))

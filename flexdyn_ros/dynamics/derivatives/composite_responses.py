@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How the wrench on each body, with all that it carries, responds to small variations of motion.
+The response of the wrench on each body, with all that it carries, to small variations of motion.
 
 It responds to accelerations by its composite inertia (Walker and Orin 1982), to angular velocity
 as in motion_variation.py; both are found from the tips inward. The response of a flexible body
@@ -187,7 +187,7 @@ class CompositeResponses:
         return BodyWrench(vector(found[:3]), vector(found[3:6]), found[6:])
 
     def response(self, index: int, variation: Variation) -> BodyWrench:
-        """Return how the wrench on a body with all that it carries responds to a variation."""
+        """Return the response of the wrench on a body with all that it carries to a variation."""
         omega, alpha, acceleration = variation
         inertia = self.inertias[index]
         force, moment = inertia.rigid.momentum(acceleration, alpha)
@@ -209,7 +209,7 @@ class CompositeResponses:
         return inward(self._steps[index], row)
 
     def variation(self, index: int, along: CalculusDirection) -> Variation:
-        """Return how the motion of a body changes along a direction."""
+        """Return the change of the motion of a body along a direction."""
         motion = self._motions[index]
         omega = slope(motion.angular_velocity, along)
         alpha = slope(motion.angular_acceleration, along)

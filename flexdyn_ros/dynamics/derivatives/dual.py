@@ -118,7 +118,7 @@ def state_derivatives(
 
     Args:
         function: From q and the other vectors to the result.
-        tree: The bodies, which determine how positions are displaced.
+        tree: The bodies, which determine the displacements of positions.
         q: Configuration, (nq,).
         vectors: The other arguments, (nv,) each.
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Variations of motion, carried from a parent's frame to a body's, and how wrenches respond to them.
+Variations of motion, carried from a parent's frame to a body's, and the response of wrenches.
 
 A variation is (dw, db, da): of the angular velocity w, of the angular acceleration and of the
 origin's acceleration. Here db = d(alpha) + w x dw. A point at r that moves with r' = w x r + its
@@ -40,7 +40,7 @@ from flexdyn_ros.dynamics.spatial import (
     ZERO,
 )
 
-# Variations (dw, db, da); or what a unit of each contributes to a force.
+# Variations (dw, db, da); or the contribution of a unit of each to a force.
 Variation = tuple[Vector, Vector, Vector]
 
 

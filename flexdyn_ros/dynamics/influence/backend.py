@@ -50,8 +50,8 @@ class InfluenceBackend(ReferenceBackend):
     """
     Evaluates one robot under one gravity and one set of payloads.
 
-    Accelerations are solved for with the mass matrix; hybrid dynamics and derivatives are the
-    reference's, which ask the methods below.
+    Accelerations are solved for with the mass matrix. Hybrid dynamics and derivatives are the
+    reference's, which call the methods below.
     """
 
     _kinematics = INFLUENCE

@@ -3,12 +3,11 @@
 Dynamics by the method of kinematic influence: Jacobians of points, and projection on them.
 
 The method of P. L. Graves (Dynamical Modeling of Serial Manipulators with Flexible Links and
-Joints Using the Method of Kinematic Influence), for trees of bodies and exact.
-The mass matrix is sum J^T Pi J over the links (24), with the inertia Pi of the deflected link in
-place of (25). Nonlinear accelerations follow (27), completed by the terms that the print leaves
-out. All forces reach joint-and-mode space by J^T (13). It shares no recursion with newton_euler,
-mass_matrix and articulated_body. The paper's approximations are in
-model.py; none is made unless it is asked for.
+Joints Using the Method of Kinematic Influence), for trees of bodies and exact. The mass matrix is
+sum J^T Pi J over the links (24), with the inertia Pi of the deflected link in place of (25).
+Nonlinear accelerations follow (27), completed by the terms that the print leaves out. All forces
+reach joint-and-mode space by J^T (13). It shares no recursion with newton_euler, mass_matrix and
+articulated_body. The paper's approximations are in model.py; by default none is made.
 """
 
 from __future__ import annotations

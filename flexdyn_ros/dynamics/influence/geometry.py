@@ -51,7 +51,7 @@ class Influence(NamedTuple):
         coordinate: Its place in qd.
         translation: For a unit rate, S of a translational joint or psi_t.
         rotation: For a unit rate, S of a rotational joint or psi_r.
-        origin: Where it acts [m].
+        origin: Place of its action [m].
     """
 
     coordinate: int

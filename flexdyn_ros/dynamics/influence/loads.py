@@ -108,8 +108,8 @@ def propagated_motion(motion: LinkMotion, place: LinkPlace, qd: list) -> LinkMot
     """
     Return the motion at the end of a way outward, in root axes: (27) with all its terms.
 
-    Over a rigid arm r the acceleration grows by alpha x r + w x (w x r). Where coordinates slide
-    it grows by 2 w x u and the bias of u. Where they turn, alpha grows by w x t and the bias of t.
+    Over a rigid arm r the acceleration grows by alpha x r + w x (w x r). Over a slide it grows by
+    2 w x u and the bias of u. Where they turn, alpha grows by w x t and the bias of t.
     """
     omega, alpha, start = motion
     for step in place.steps:

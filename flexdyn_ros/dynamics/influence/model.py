@@ -2,8 +2,8 @@
 """
 A robot as the method of kinematic influence sees it: bodies, their fields, approximations.
 
-The approximations are those of Graves's paper, each to be asked for by name. Kinematics, gravity,
-springs, losses and outside wrenches stay exact.
+The approximations are those of Graves's paper, each chosen by name. Kinematics, gravity, springs,
+losses and outside wrenches stay exact.
 
 - "undeformed_inertia", eq. 25: "variations due to the flexibility" of a link's own inertia are
   left out. In every integral over a link, of the mass matrix and of the nonlinear loads, each mass
@@ -11,10 +11,10 @@ springs, losses and outside wrenches stay exact.
 - "lumped_mass", the equation after (27). Nonlinear loads are those of one rigid body for each
   link, with the link's mass and its inertia about the undeformed centre of mass. The body rides
   on the cross-section there.
-- "printed_recursion", eq. 27 to the letter: the nonlinear acceleration grows from link to link by
-  w_a x v_b and w_a x w_b. The velocities of b are relative to a. Left out are alpha_a x r, and
-  half of the Coriolis accelerations of sliding joints and of modes. So are products of the modes'
-  and the joint's rotations at one end.
+- "printed_recursion", eq. 27 exactly as printed: the nonlinear acceleration grows from link to
+  link by w_a x v_b and w_a x w_b. The velocities of b are relative to a. Left out are alpha_a x r,
+  and half of the Coriolis accelerations of sliding joints and of modes. So are products of the
+  modes' and the joint's rotations at one end.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class InfluenceModel:
     def inertia(
         self, index: int, place: LinkPlace, q: list, exact: bool = False
     ) -> LinkInertia:
-        """Return the inertia of a link in root axes, as the approximations have it (25), (26)."""
+        """Return the inertia of a link in root axes, by the approximations (25), (26)."""
         if self.approximations.undeformed_inertia and not exact:
             modes: list = [0.0] * place.body.n_modes
         else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flexible body of a link, and how it follows from a beam: modes, nodes, inertia integrals."""
+"""The flexible body of a link, of a beam or a file: modes, nodes, inertia integrals."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = Non
     if fraction == 0.0:
         translation, rotation = np.zeros_like(translation), np.zeros_like(rotation)
     offset = point - position
-    # A point on the axis must not seem to stand beside it for round-off.
+    # A point on the axis must have no offset by round-off.
     offset = np.where(np.abs(offset) < ROUND_OFF * beam.length, 0.0, offset)
     drawn = np.zeros(0) if shapes is None else shapes.at(np.array([fraction]))[:, 0]
     return ModalNode(position, offset, _clean(translation), _clean(rotation), drawn)

@@ -27,7 +27,7 @@ from flexdyn_ros.model.records.section import beam_inertia, SAME_PLACE
 from flexdyn_ros.model.urdf.values import Place
 import numpy as np
 
-# Relative to the link's mass and the beam's length: rounding, and what may be overlooked.
+# Relative to the link's mass and the beam's length: rounding, and a tolerance.
 ROUNDING = 1e-9
 AGREEMENT = 0.01
 

@@ -185,7 +185,7 @@ def _check_massless(family: ModeFamily, share: float, place: Place) -> None:
 
 
 def massless_reason(share: float) -> str:
-    """Return why a beam with that largest share of <inertial> is massless, for errors."""
+    """Return the reason why a beam with that largest share of <inertial> is massless."""
     return f'The beam is massless, as it can take only {100.0 * share:.2g} percent of <inertial>'
 
 

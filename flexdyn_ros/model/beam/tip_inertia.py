@@ -26,7 +26,7 @@ from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import DIRECTIONS, Robot
 import numpy as np
 
-# Inertia below this fraction of what a mode moves with all joints held is none.
+# Inertia below this fraction of that with all joints held is none.
 NO_INERTIA = 1e-9
 
 
@@ -137,7 +137,7 @@ def _check_modes(link: Link, modal: np.ndarray, held: np.ndarray, robot: Robot) 
         file=robot.source,
         element='beam',
         name=link.name,
-        advice=f'Ask for fewer modes, or write {OWN_MASS}',
+        advice=f'Use fewer modes, or write {OWN_MASS}',
     )
 
 

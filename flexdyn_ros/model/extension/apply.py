@@ -99,7 +99,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
 def _bent_link(
     item: Item, robot: Robot, notes: list[str]
 ) -> tuple[Link, list[Link], list[np.ndarray]]:
-    """Return a link that bends, or its hub with its pieces and where they start."""
+    """Return a link that bends, or its hub with its pieces and their starts."""
     link = robot.link(link_name(item, item.value('link'), robot))
     described = [child for child in item.children if child.schema.name != 'mode_spring']
     kinds = [child.schema.name for child in described]

@@ -50,7 +50,7 @@ def read_beam(
 
     Args:
         item: The <beam> element.
-        link: The link as the URDF has it, or its piece.
+        link: The link as in the URDF, or its piece.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
         start: Where the beam starts in the frame of the URDF's link, (3,) [m].
@@ -134,19 +134,19 @@ def _check_fit(item: Item) -> None:
 
 
 def beam_start(item: Item, link: Link, robot: Robot, before: np.ndarray) -> np.ndarray:
-    """Return where a beam starts in the link frame: at its `root`, or where one before it ends."""
+    """Return the start of a beam in the link frame: its `root`, or the end of one before it."""
     if not item.written('root'):
         return before
     start = _position(item, 'root', link, robot)
     if np.array_equal(start, before):
         raise item.place.error(
-            f'root="{item.texts["root"]}" is where the beam starts without it', 'Take it out'
+            f'root="{item.texts["root"]}" is the start of the beam without it', 'Take it out'
         )
     return start
 
 
 def beam_end(item: Item, link: Link, robot: Robot) -> np.ndarray:
-    """Return where a beam ends in the link frame."""
+    """Return the end of a beam in the link frame."""
     return _position(item, 'tip', link, robot)
 
 
@@ -225,7 +225,7 @@ def read_segments(
 
     Args:
         item: The <segments> element.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
         start: Where they start in the frame of the URDF's link, (3,) [m].

@@ -29,11 +29,11 @@ import numpy as np
 
 def starts_of(described: Sequence[Item], link: Link, robot: Robot) -> list[np.ndarray]:
     """
-    Return where the beams or segments of a link start, in its frame [m].
+    Return the starts of the beams or segments of a link, in its frame [m].
 
     Args:
         described: Its <beam> elements, from the link's frame outward, or its <segments>.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         robot: The robot without its extension.
 
     Raises:
@@ -83,7 +83,7 @@ def with_hub(
     Args:
         item: The <flexible_link> element.
         described: Its <beam> elements, or its <segments>.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         pieces: The links that are read from these.
         starts: Where they start in the link frame, each (3,) [m].
         notes: Receives a note where the beams replace <inertial>.
@@ -132,7 +132,7 @@ def with_pieces(
     Args:
         robot: The robot; the links with pieces are rigid.
         pieces: Of each divided link, from its frame outward.
-        starts: Where they start in the link's frame [m].
+        starts: Their starts in the link's frame [m].
     """
     if not pieces:
         return robot

@@ -167,7 +167,7 @@ def _read(
     """Check one element and its content; `owner` is the place of the element around it."""
     own = namespace(element)
     key = element.get(schema.key) if schema.key not in (None, 'axis') else None
-    # Inner elements go by the name of the link or joint that they are written for.
+    # Inner elements have the name of the link or joint that they are written for.
     place = Place(document.source, schema.name, owner.name or key)
     values, texts = {}, {}
     for name, text in element.attrib.items():

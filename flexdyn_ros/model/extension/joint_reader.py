@@ -162,7 +162,7 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
 
     Args:
         item: The <joint_dynamics> element.
-        joint: The joint as the URDF has it.
+        joint: The joint as in the URDF.
 
     Raises:
         ModelError: The joint cannot have a drive, or a value has no effect.
@@ -183,7 +183,7 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
 
 
 def _bearing(item: Item, joint: Joint) -> tuple[BearingAxis, ...]:
-    """Return the directions in which a bearing gives way; refuse the joint's own motion."""
+    """Return the compliant directions of a bearing; refuse the joint's own motion."""
     directions = item.value('directions')
     found = {}
     for name in ('stiffness', 'damping'):

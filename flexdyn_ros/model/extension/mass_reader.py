@@ -37,7 +37,7 @@ def beam_mass(
 
     Args:
         item: The <beam> or <segments> element.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         length: Of the beam [m].
         hub_only: Whether <inertial> describes the hub alone.
         area: Mean area of the cross-section [m^2]; the written one where None.

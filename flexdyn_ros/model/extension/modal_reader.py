@@ -29,11 +29,11 @@ def read_modal(item: Item, link: Link, robot: Robot) -> ModalData:
 
     Args:
         item: The <modal> element.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         robot: The robot without its extension.
 
     Raises:
-        ModelError: The file is missing or wrong, or does not go with the link.
+        ModelError: The file is missing or wrong, or does not fit the link.
     """
     address = item.value('file')
     attached = _attached_nodes(item, link, robot)

@@ -18,7 +18,7 @@ from flexdyn_ros.model.urdf.values import (
     words_of,
 )
 
-# Unit of what has none.
+# Unit of a value without one.
 PURE = '-'
 # Unit of names, words and addresses.
 NO_UNIT = ''

@@ -16,7 +16,7 @@ _UNITS = {
     'young': 'Pa', 'shear': 'Pa', 'area': 'm^2', 'iy': 'm^4', 'iz': 'm^4', 'j': 'm^4',
     'polar': 'm^4', 'iyz': 'm^4', 'linear_density': 'kg/m',
 }  # fmt: skip
-# What each kind of modes needs.
+# Properties that each kind of modes needs.
 NEEDS = {
     'bending_y': ('young', 'iz'),
     'bending_z': ('young', 'iy'),
@@ -118,7 +118,7 @@ def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Beam
 
     Args:
         item: The <beam> element.
-        link: The link as the URDF has it.
+        link: The link as in the URDF.
         length: Of the beam [m].
         hub_only: Whether <inertial> describes the hub alone.
 

@@ -2,10 +2,10 @@
 """
 NumPy archives (`.npz`): headers are checked before numbers are read, without unpickling.
 
-An archive is a zip file of `.npy` members (numpy.lib.format). Whatever is wrong with it, a
-ValueError names it, with a text that continues `file="path"`. While a file is read, memory stays
-below twice the largest size allowed. All arrays take so much at most, as 64-bit numbers and as
-they are stored. No array is in memory twice.
+An archive is a zip file of `.npy` members (numpy.lib.format). A ValueError names any fault of it,
+with a text that continues `file="path"`. While a file is read, memory stays below twice the
+largest size allowed. All arrays take so much at most, as 64-bit numbers and as they are stored. No
+array is in memory twice.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # Bytes of a zip file's list of members; one takes some 60.
 _LARGEST_DIRECTORY = 2**16
 _END = struct.Struct('<4s4H2LH')
-# What zipfile and zlib raise on damaged files, and on unknown versions and methods.
+# Errors of zipfile and zlib on damaged files, and on unknown versions and methods.
 DAMAGES = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError,
     RuntimeError, ValueError, OverflowError,
@@ -47,7 +47,7 @@ class ArrayHeader:
 
     Attributes:
         member: Its member of the zip file.
-        start: Where its numbers start in the member.
+        start: Start of its numbers in the member.
         shape: Its shape.
         dtype: Its type.
         fortran_order: Whether the first index runs fastest.
@@ -158,7 +158,7 @@ def _headers(archive: zipfile.ZipFile, kinds: str) -> dict[str, ArrayHeader]:
 def _member(
     archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo
 ) -> Iterator[Callable[[int], bytes]]:
-    """Open a member; its reader returns the bytes asked for, and no fewer."""
+    """Open a member; its reader returns the requested number of bytes, and no fewer."""
     def read(count: int) -> bytes:
         try:
             found = stream.read(count)

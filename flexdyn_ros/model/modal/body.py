@@ -46,7 +46,7 @@ class ModalNode:
 
     Attributes:
         position: Point of the undeformed body that deflects, shape (3,) [m].
-        offset: From there to the point asked for, rigid with the cross-section, (3,) [m].
+        offset: From there to the given point, rigid with the cross-section, (3,) [m].
         translation: Displacement of `position` for unit modes, shape (m, 3).
         rotation: Rotation vector of the cross-section for unit modes, shape (m, 3).
         shortening: Axial shapes at `position`, shape (J,) [m].
@@ -75,7 +75,7 @@ class ModalBody(ModalIntegrals):
         rotary_mass: Generalised mass of the cross-sections' rotary inertia, shape (m, m).
         node_at: Function from a point of the undeformed link, (3,) [m], to its ModalNode.
         centre_line: Function from a fraction of the length to the point on the axis, (3,) [m].
-        foreshortening: How bending draws the points in along the axis; None for not at all.
+        foreshortening: Shortening of the axis by bending; None for none.
     """
 
     modes: tuple[Mode, ...]

@@ -93,7 +93,7 @@ def without_rigid_modes(
         return given, ()
     numbers = given.get('mode_numbers', np.arange(1, len(rigid) + 1))
     kept = {**given, 'mode_numbers': numbers}
-    if 'frequencies' in kept:  # the lowest, in whatever order
+    if 'frequencies' in kept:  # the lowest, in any order
         kept['frequencies'] = np.sort(kept['frequencies'])[np.argsort(np.argsort(~rigid))]
     for name, letters in axes_of.items():
         for axis, letter in enumerate(letters if name in kept else ''):

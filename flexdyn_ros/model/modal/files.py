@@ -81,7 +81,7 @@ def read_npz(path: Path) -> dict[str, Any]:
     return given
 
 
-# What to do with formats that are not read.
+# Remedies for formats that are not read.
 DECLINED = {
     '.mnf': 'ADAMS MNF is proprietary: export SID, or mass and stiffness matrices',
     '.op2': 'write Nastran matrices as OUTPUT4 (.op4) or DMIG (.pch) for flexdyn reduce',

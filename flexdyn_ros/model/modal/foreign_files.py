@@ -73,7 +73,7 @@ def _main(path: str, what: str) -> None:
 
     resource.setrlimit(resource.RLIMIT_DATA, (LARGEST, LARGEST))
     answer = os.fdopen(os.dup(1), 'wb')
-    os.dup2(2, 1)  # what libraries print
+    os.dup2(2, 1)  # messages of libraries
     readers = {'volume': _volume, 'surface': _surface}
     try:
         import numpy as np
@@ -85,7 +85,7 @@ def _main(path: str, what: str) -> None:
     except NotImplementedError:
         sys.exit('is of MATLAB version 7.3; save it with -v7')
     except Exception:  # of many kinds, in all libraries
-        sys.exit('is damaged, or not what its suffix stands for')
+        sys.exit('is damaged, or not of the format of its suffix')
 
 
 def _volume(path: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How bending draws the points of a beam in along its axis, and the inertia integrals of that.
+Displacement of the points of a beam along its axis by bending, and its inertia integrals.
 
 A centre line that does not stretch shortens its projection on the axis: to second order in the
 slopes every point moves along it by

@@ -68,7 +68,7 @@ def doubtful_integrals(
     given: dict[str, np.ndarray], found: dict[str, np.ndarray]
 ) -> tuple[str, ...]:
     """
-    Return doubts about inertia that no mass distribution has, at rest and undeformed.
+    Return findings on inertia that no mass distribution has, at rest and undeformed.
 
     Exporters lump masses, so that some motion can have negative kinetic energy. Coupling of a
     motion and a mode, or of two modes, is an error at twice the largest of any distribution.

@@ -66,7 +66,7 @@ def read_finite_elements(
             file of the stiffness matrix under it.
 
     Raises:
-        ValueError: A file is wrong, or the files do not go together; the text starts with its
+        ValueError: A file is wrong, or the files contradict each other; the text starts with its
             name.
     """
     from scipy import sparse

@@ -77,8 +77,8 @@ def reduced_modes(
         model: The matrices.
         root: Numbers of the nodes at the parent joint; they are clamped.
         interface: Numbers of the nodes that carry child joints and loads.
-        normal_modes: How many modes with the interface held; 0 is Guyan's reduction.
-        keep: How many of all modes are kept, from the lowest up; 0 for all.
+        normal_modes: Number of modes with the interface held; 0 is Guyan's reduction.
+        keep: Number of all modes that are kept, from the lowest up; 0 for all.
         stiffening: Whether to add geometric stiffening by foreshortening, along a line of nodes.
             With preloads it is added by these.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nested text blocks of Standard Input Data (SID), whatever they hold; see sid.py."""
+"""The nested text blocks of Standard Input Data (SID), of any content; see sid.py."""
 
 from __future__ import annotations
 

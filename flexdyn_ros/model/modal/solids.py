@@ -44,7 +44,7 @@ class Material:
 @dataclass(frozen=True, eq=False)
 class TiedFrame:
     """
-    A frame, and where the nodes lie that move with it as a rigid body.
+    A frame, and the place of the nodes that move with it as a rigid body.
 
     Attributes:
         origin: Of the frame, which has the link's axes, shape (3,) [m].

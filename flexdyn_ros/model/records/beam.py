@@ -16,12 +16,12 @@ class ModeFamily(Record):
 
     Attributes:
         kind: bending_y, bending_z, torsion or axial (bending_y deflects along the beam's y axis).
-        count: How many, from the lowest frequency up.
+        count: Number of modes, from the lowest frequency up.
         damping_ratio: Of each mode, against its own stiffness and modal mass: one number for
             all, or one for each of `names`.
         boundary: Boundary conditions of the shapes, root then tip.
         basis: "eigen" (natural modes) or "polynomial".
-        static_modes: How many residual-static modes come on top: for a tip force, and for a tip
+        static_modes: Number of residual-static modes besides: for a tip force, and for a tip
             moment.
         shear_correction: Timoshenko's shear coefficient; None where shear does not deform.
     """

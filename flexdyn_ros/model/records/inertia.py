@@ -156,7 +156,7 @@ def principal_moments(mass: float, matrix: np.ndarray) -> Moments:
 
 def failed_tests(mass: float, moments: Moments) -> dict[str, float]:
     """
-    Return the tests that a body fails, and by how much relative to the largest moment.
+    Return the tests that a body fails, and their excess relative to the largest moment.
 
     They are "mass" (inertia without mass), "positive" (a negative principal moment) and "triangle"
     (the largest moment exceeds the sum of the others).

@@ -105,7 +105,7 @@ class Friction(Record):
 @dataclass(frozen=True, repr=False)
 class BearingAxis(Record):
     """
-    A direction in which a joint's bearing gives way.
+    A compliant direction of a joint's bearing.
 
     Attributes:
         direction: rx, ry, rz, tx, ty or tz, in the joint frame.
@@ -136,8 +136,8 @@ class JointDynamics(Record):
             as a balancing spring [N m/rad | N/m].
         parallel_damping: Passive damper beside that spring [N m s/rad | N s/m].
         rest_position: Position of the link side at which that spring is at rest [rad | m].
-        bearing: Directions in which the bearing gives way. Between the parent and the joint's own
-            motion the joint frame rotates about its x, y and z axis, then slides along them.
+        bearing: Compliant directions of the bearing. Between the parent and the joint's own motion
+            the joint frame rotates about its x, y and z axis, then slides along them.
     """
 
     friction: Friction = Friction()

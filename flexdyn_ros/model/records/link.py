@@ -43,8 +43,8 @@ class Link(Record):
         inertia: Inertia of the rigid part: all of a rigid link, the hub of a link with a beam
             or segments; None where there is none.
         beam: The beam that the link bends as, or None.
-        rotation: How node rotations are built from modes: "exact" (exponential) or "linear"
-            (King's first-order form).
+        rotation: Node rotations by the modes: "exact" (exponential) or "linear" (King's
+            first-order form).
         geometric_stiffening: Whether bending draws the points of the beam in along its axis. Axial
             loads then stiffen or soften it. King's equations have none of that.
         segments: The pseudo-rigid segments that the link is cut into, or None.

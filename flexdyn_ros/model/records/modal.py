@@ -49,7 +49,7 @@ class ModalIntegrals:
 @dataclass(frozen=True, eq=False)
 class Stiffening:
     """
-    How m modes draw the points of a slender body in along a direction, to second order.
+    Shortening of a slender body by m modes along a direction, to second order.
 
     A point moves along it by 1/2 sum_kl f_kl delta_k delta_l.
 
@@ -85,7 +85,7 @@ class ModalArrays(ModalIntegrals):
         rotation: Rotation vectors of the nodes for unit modes, shape (m, n, 3).
         stiffening: Geometric stiffening, or None.
         comment: The file's own comment.
-        notes: Data that its reader drops or doubts, in a few words each.
+        notes: Data that its reader drops or finds doubtful, in a few words each.
     """
 
     node_ids: np.ndarray

@@ -89,7 +89,7 @@ def form_notes(links: Iterable[Link]) -> tuple[str, ...]:
 
 
 def _chosen(robot: Robot, links: Optional[Union[str, Sequence[str]]]) -> tuple[str, ...]:
-    """Return the names of the links that are meant."""
+    """Return the names of the chosen links."""
     bent = [link.name for link in robot.links if _has_shapes(link)]
     if links is None:
         if not bent:

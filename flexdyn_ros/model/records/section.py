@@ -12,8 +12,8 @@ from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 
-# Of similar sections on a cone, area and mass grow with the square of the size, second moments
-# with its fourth power: their roots run linearly.
+# Of similar sections on a cone, area and mass follow the square of the size, second moments its
+# fourth power. Their roots are linear.
 _CONICAL_POWER = {
     'linear_density': 2, 'area': 2, 'iy': 4, 'iz': 4, 'j': 4, 'polar': 4, 'iyz': 4,
 }  # fmt: skip

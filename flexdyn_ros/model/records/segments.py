@@ -29,7 +29,7 @@ ROUNDING = 1e-12
 @dataclass(frozen=True, repr=False)
 class PseudoRigidSegments(Record):
     """
-    How a link is cut into pseudo-rigid segments.
+    Division of a link into pseudo-rigid segments.
 
     Attributes:
         beam: The whole beam, without modes.
@@ -141,7 +141,7 @@ def bent_segments(
     segments: PseudoRigidSegments, angles: np.ndarray, distances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return where cross-sections stand, and how they are turned.
+    Return the places of cross-sections, and their rotations.
 
     Args:
         segments: The segments.

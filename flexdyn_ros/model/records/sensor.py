@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sensor on the arm: where it sits, its quantity, its noise."""
+"""A sensor on the arm: its place, its quantity, its noise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flexdyn_ros.model.records.base import Record, Vector3
 
-# What is measured at a joint, and its unit; all else is measured on a link.
+# Quantities of a joint, with their units; all others are those of a link.
 AT_JOINTS = ('motor_position', 'link_position', 'force', 'torque')
 
 

@@ -45,7 +45,7 @@ def robot_to_sdof(robot: Robot) -> SdofChain:
 
 class _Writer:
     """
-    A chain as far as it is written, and where the robot's link stands in its last frame.
+    A chain as far as it is written, and the place of the robot's link in its last frame.
 
     Attributes:
         base: Place of the first frame.

@@ -150,7 +150,7 @@ def expand_xacro(
 
     Raises:
         ModelError: xacro is not installed, or fails.
-        UnknownName: An argument is given that the expansion never asks for.
+        UnknownName: An argument is given that the expansion never reads.
     """
     try:
         import xacro
@@ -216,9 +216,8 @@ def find_package(package: str) -> Optional[Path]:
     """
     Return the share folder of a ROS package, or None where it is not found.
 
-    The ament index is asked first, where it can be imported; then the folders of
-    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH are looked through. This package finds its own files
-    without any of them.
+    The ament index is searched first, where it can be imported; then the folders of
+    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. This package finds its own files without any of them.
     """
     if package == PACKAGE:
         try:

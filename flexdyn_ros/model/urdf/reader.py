@@ -70,9 +70,9 @@ _REQUIRED_ATTRIBUTES: dict[str, tuple[str, ...]] = {
     'axis': ('xyz',),
     'mimic': ('joint',),
 }
-# The parser demands these, which vendors leave out; the reader of limits looks what was written.
+# The parser demands these, which vendors leave out; the reader of limits checks the written ones.
 _FILLED = {'limit': {'effort': '0', 'velocity': '0'}}
-# What a <transmission> holds on its drive, in ROS 1 and in ros2_control.
+# Data of a <transmission> on its drive, in ROS 1 and in ros2_control.
 _DRIVES = ('mechanicalReduction', 'mechanical_reduction', 'motorInertia', 'rotor_inertia')
 TRANSMISSIONS = 'The reductions in <transmission>'
 _X_AXIS: Vector3 = (1.0, 0.0, 0.0)

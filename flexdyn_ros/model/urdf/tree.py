@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of links and joints: its one root, its order, and who follows whom."""
+"""The tree of links and joints: its one root, its order, and the leaders of mimic joints."""
 
 from __future__ import annotations
 

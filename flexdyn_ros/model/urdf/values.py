@@ -28,7 +28,7 @@ _NOT_FINITE = re.compile(r'[+-]?(nan|inf|infinity)', re.IGNORECASE)
 @dataclass(frozen=True)
 class Place:
     """
-    Where in a description something was read.
+    Place of a value in a description.
 
     Attributes:
         file: Path of the description, or "<text>".

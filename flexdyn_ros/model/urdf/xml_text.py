@@ -5,8 +5,8 @@ XML as text: parsed with the place of a mistake, and with prefixes that the file
 Namespaces in XML 1.0 forbids such prefixes, as in `drake:acceleration` and `<drake:joint>`, but
 such files are shipped. urdfdom loads them by TinyXML, which has no namespaces. They are read here
 by declaring the prefix; no element and no attribute of URDF has one, so that nothing else depends
-on it. The prefixes xacro and flexdyn, or nearly so, stay errors: content that was meant for them
-must not be ignored.
+on it. The prefixes xacro and flexdyn, or nearly so, stay errors: content for these must not be
+ignored.
 """
 
 from __future__ import annotations

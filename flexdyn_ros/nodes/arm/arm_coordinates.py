@@ -172,8 +172,8 @@ def actuated_joints(robot: Robot) -> tuple[str, ...]:
     """
     Return the coordinates of the actuated joints in the depth-first order of the URDF.
 
-    Floating and planar joints are none of them: nothing but thrusters or wheels drives them, so
-    that whoever means them names their coordinates.
+    Floating and planar joints are none of them. Thrusters or wheels alone drive them, so that
+    users name their coordinates.
     """
     return tuple(
         name

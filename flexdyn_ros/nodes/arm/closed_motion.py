@@ -2,11 +2,11 @@
 """
 The motion of a mechanism whose actuated joints are known: its loops move the passive ones.
 
-Let u be the passive joints and whatever else no force acts on. The constraints A qdd + gamma = 0
-and the rows u of M qdd + bias = A^T f give their accelerations. Where the loops determine them,
-the constraints do so alone. Positions and velocities are those of the nearest closed
-state with the actuated joints and the modes held. The rows of the modes have their part of A^T f
-too, so that loops bend links. (R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 8.)
+Let u be the passive joints and all else without forces. The constraints A qdd + gamma = 0 and the
+rows u of M qdd + bias = A^T f give their accelerations. Where the loops determine them, the
+constraints do so alone. Positions and velocities are those of the nearest closed state with the
+actuated joints and the modes held. The rows of the modes have their part of A^T f too, so that
+loops bend links. (R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 8.)
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from flexdyn_ros.nodes.arm.free_base import FreeBase
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 import numpy as np
 
-# Farthest that actuated joints go at once where passive joints are not measured [rad | m]: close
-# enough for the passive ones to stay on their side of a dead point.
+# Largest single step of actuated joints where passive joints are not measured [rad | m]. Passive
+# joints then stay on their side of a dead point.
 LONGEST_STEP = 0.2
 MOST_INTERPOLATED = 200
 # Of passive joints towards contradicting actuated ones [rad | m].
 SMALLEST_STEP, MOST_STEPS = 1e-10, 20
-# Offsets of actuated joints from closed loops that are worth a warning [rad | m].
+# Offsets of actuated joints from closed loops that draw a warning [rad | m].
 LARGEST_CONTRADICTION = 0.01
 # Entries of constraint Jacobians below this fraction of the largest count as zero.
 INDEPENDENT = 1e-8
@@ -139,7 +139,7 @@ class ClosedMotion:
             state: Modal state.
 
         Raises:
-            LoopsCannotClose: The actuated joints are where the loops cannot close.
+            LoopsCannotClose: The loops cannot close at the actuated joints.
         """
         q, qd, qdd = self._motion(sample, state)
         n, count = self._coordinates.n_joints, self._coordinates.n_positions
@@ -194,7 +194,7 @@ class ClosedMotion:
         return step
 
     def _approach(self, q: np.ndarray, unknown: np.ndarray) -> None:
-        """Take the last state near to where the actuated joints are in q, in short steps."""
+        """Take the last state near to the actuated joints of q, in short steps."""
         rest, places = np.zeros(self._dyn.robot.nv), self._independent_places
         start = self._last[places]
         step = np.where(unknown[places], 0.0, q[places] - start)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Models of the deflection that goes with a joint motion: none, quasi-static, or vibrating.
+Models of the deflection along a joint motion: none, quasi-static, or vibrating.
 
 Each model turns a sample of the joint motion into modal positions, rates and accelerations.
 """
@@ -163,7 +163,7 @@ class ModalEquations:
         return damping_matrix(self._dyn, rest)[self._modes, self._modes]
 
     def _mass(self, sample: JointSample, delta: np.ndarray) -> np.ndarray:
-        """Return the mass matrix of the modes, whatever is free following them, (m, m)."""
+        """Return the mass matrix of the modes, free coordinates following, (m, m)."""
         moved = self._base.completed(sample, ModalState(delta, self._zero, self._zero))
         q = self._coordinates.configuration(moved.q, delta)
         return self._base.condensed(self._dyn.mass_matrix(q), self._modes, q)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint motion at one time and between two, and the modal state that goes with it."""
+"""Joint motion at one time and between two, and the modal state at that time."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class StateEntry:
             self.problem = why
 
     def unusable(self, now: float, timeout: float) -> Optional[str]:
-        """Return why the state cannot be used, or None; see `JointStateCache.problems`."""
+        """Return the fault of the state, or None; see `JointStateCache.problems`."""
         if self.problem:
             return self.problem
         if self.received is None:
@@ -174,7 +174,7 @@ class JointStateCache:
             topic: Its topic, for the reason.
 
         Returns:
-            Why the whole message was dropped, or None.
+            The fault for which the whole message was dropped, or None.
         """
         if self._take_plausible(names, positions, velocities, received):
             return None
@@ -207,7 +207,7 @@ class JointStateCache:
         self, topic: str, names: Sequence[str], **arrays: Sequence[Any]
     ) -> Optional[str]:
         """
-        Return why a message is dropped, and count it; None where its shape is right.
+        Return the fault of a message to drop, and count it; None where its shape is right.
 
         Args:
             topic: Its topic.
@@ -234,7 +234,7 @@ class JointStateCache:
         self, names: Sequence[str], positions: Sequence[float], velocities: Sequence[float],
         received: float,
     ) -> bool:
-        """Take over a message with the names of the last one, unless it needs a closer look."""
+        """Take over a message with the names of the last one, unless it needs the full check."""
         if names != self._order or not len(positions) == len(velocities) == len(names):
             return False
         for k, _, bound in self._places:

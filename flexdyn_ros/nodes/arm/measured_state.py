@@ -35,7 +35,7 @@ class MeasuredState(JointStateCache):
             need_velocity: Whether a joint without velocity is unusable.
             optional: Joints whose state may be missing, since it follows from others.
             bounds: Bounds of plausible motion, by joint; None bounds nothing.
-            plausible: The same, of joints with a transform, and how often that may not hold.
+            plausible: The same, of joints with a transform, and the number of exceptions in a row.
         """
         self._coordinates = coordinates
         self._plausible = plausible
@@ -60,7 +60,7 @@ class MeasuredState(JointStateCache):
             clock: The node's clock, which stamps are compared with; None compares none.
 
         Returns:
-            Why the whole message was dropped, or None.
+            The fault for which the whole message was dropped, or None.
         """
         names, arrays = message.name, {'position': message.position, 'velocity': message.velocity}
         new, dropped = self._checked(JOINT_STATES, message, names, arrays, clock)
@@ -88,7 +88,7 @@ class MeasuredState(JointStateCache):
         self, topic: str, message: Any, names: Sequence[str], arrays: Mapping[str, Sequence[Any]],
         clock: Optional[NodeClock],
     ) -> tuple[bool, Optional[str]]:
-        """Return whether a message has news, and why it was dropped or None."""
+        """Return whether a message is new, and the reason why it was dropped or None."""
         self.touched = 0
         stamp, stamps = nanoseconds(message.header.stamp), self._order_of_stamps
         found = clock and stamps.problem((topic, *names), stamp, [*arrays.values()], clock)
@@ -100,7 +100,7 @@ class MeasuredState(JointStateCache):
         if dropped:
             return False, dropped
         if clock and stamps.repeated and not clock.simulated:
-            # It repeats an old one while time goes on: it makes none young.
+            # A repeated message, while time passes, does not renew the state.
             known = self.entries if topic == JOINT_STATES else self._multi_dof
             self.touched = sum(name in known for name in names)
             return False, None

@@ -34,8 +34,8 @@ class Reference:
 
         Args:
             message: Fields as trajectory_msgs/JointTrajectory, at least one point.
-            places: Where each joint's position and velocity are in joint vectors.
-            follows: Joints that loops move as they have it.
+            places: Places of joints' positions and velocities in joint vectors.
+            follows: Joints that follow the loops.
 
         Raises:
             ReferenceRefused: A name is unknown, all joints are passive ones of loops, a vector

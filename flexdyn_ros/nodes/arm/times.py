@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of messages and computations: ages, stamps, and how long work takes."""
+"""Times of messages and computations: ages, stamps, and durations."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class GravityFrame:
 
     Attributes:
         frame: The frame that gravity is given in; empty for the root frame.
-        problem: Why TF has no transform at present, or None.
+        problem: The reason for which TF has no transform at present, or None.
     """
 
     def __init__(self, node: Node, frame: str, timeout: float):
@@ -122,7 +122,7 @@ class ImuGravity:
         self._subscription = node.create_subscription(Imu, TOPIC, self._on_imu, profile)
 
     def set_robot(self, robot: Robot) -> None:
-        """Set the robot whose root frame is meant."""
+        """Set the robot whose root frame is used."""
         self._robot = robot
         self._frames = {}
         self._direction = None

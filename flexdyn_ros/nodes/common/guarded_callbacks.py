@@ -117,7 +117,7 @@ class GuardedCallbacks(LifecycleNode):
         why = str(error) if isinstance(error, FlexdynError) else f'{kind}: {error}'
         now, key = time.monotonic(), (what, type(error))
         if now - self._logged.get(key, -LOG_PERIOD) >= LOG_PERIOD:
-            # How an unexpected error came about is worth its lines once.
+            # The traceback of an unexpected error is logged once.
             first = key not in self._logged and not isinstance(error, FlexdynError)
             sentence = self.failure_sentence(what, why)
             lines = [f'{sentence} (failure {self.failures[what]} of {what})']

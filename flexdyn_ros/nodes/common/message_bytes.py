@@ -19,7 +19,7 @@ import numpy as np
 
 T = TypeVar('T')
 ORDERS = {b'\0\0': '>', b'\0\1': '<'}
-"""Signs of the orders of bytes for struct, by how the message begins."""
+"""Signs of the orders of bytes for struct, by the start of the message."""
 COUNTS = {sign: struct.Struct(f'{sign}I') for sign in ORDERS.values()}
 TIMES = {sign: struct.Struct(f'{sign}iI') for sign in ORDERS.values()}
 START = 4  # where alignment counts from

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declares the parameters of a YAML file on a node and keeps their values at hand."""
+"""Declares the parameters of a YAML file on a node and keeps their values."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class NodeParameters:
     The declared parameters of a node, read with `parameters['group.name']`.
 
     An array parameter without a value stays unset in ROS (an empty array has no type there) and
-    reads as its default. Numbers are declared with dynamic typing and checked here, so that whole
-    numbers are accepted where doubles are meant.
+    reads as its default. Numbers are declared with dynamic typing and checked here: parameters of
+    type double accept whole numbers.
 
     Attributes:
         changed: Names set since the node last took them.

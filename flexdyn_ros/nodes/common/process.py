@@ -24,7 +24,7 @@ class LibraryLog(logging.Handler):
         self._logger = logger
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one line, whatever the message looks like."""
+        """Write one line for a message of any form."""
         text = ' '.join(record.getMessage().split())
         if record.levelno >= logging.ERROR:
             self._logger.error(text)
@@ -64,10 +64,10 @@ class _Times(ctypes.Structure):
 @contextmanager
 def time_limit(seconds: float, code: int) -> Iterator[None]:
     """
-    End the process, without more ado, if the block takes longer.
+    End the process at once if the block takes longer.
 
     Args:
-        seconds: How long it may take.
+        seconds: Longest duration.
         code: The exit code then.
     """
     sys.stdout.flush()

@@ -27,7 +27,7 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import TransitionCallbackReturn
 
-# How long the middleware may take to let go of a node [s].
+# Longest time in which the middleware releases a node [s].
 STOP_LIMIT = 3.0
 
 
@@ -67,7 +67,7 @@ class RobotNode(GuardedCallbacks, ABC):
             self._topic = DescriptionTopic(self, self._on_description)
         self._autostart_timer = self.create_steady_timer(0.0, self._autostart)
 
-    # What a subclass gives.
+    # Methods of a subclass.
 
     @abstractmethod
     def set_up(self) -> None:
@@ -185,7 +185,7 @@ class RobotNode(GuardedCallbacks, ABC):
         return True
 
     def _refuse_for(self, error: Exception) -> bool:
-        """Log why a transition failed; rclpy would swallow the exception."""
+        """Log the failure of a transition; rclpy would drop the exception."""
         expected = isinstance(error, (FlexdynError, OSError))
         return self._refuse(str(error) if expected else traceback.format_exc())
 
@@ -228,7 +228,7 @@ class RobotNode(GuardedCallbacks, ABC):
         return super().on_cleanup(state)
 
     def on_shutdown(self, state) -> TransitionCallbackReturn:
-        """Stop for good."""
+        """Stop before the node ends."""
         self.end()
         return super().on_shutdown(state)
 

@@ -21,7 +21,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 LONGEST_WAIT = 200_000_000  # after which the thread looks whether the context has ended [ns]
 EVENT_PERIOD = 0.1  # between two looks at events, such as lost messages [s]
 STOP_LIMIT = 1.0  # for the callback that runs at a stop [s]
-TAKING = 'a message'  # what failures outside callbacks are counted under
+TAKING = 'a message'  # counts failures outside callbacks
 
 
 class OutsideExecutor(CallbackGroup):
@@ -99,7 +99,7 @@ class SubscriptionThread:
                 self._try(self._watch_if_due)
 
     def _try(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Do a piece of work; where it fails, the node acts on it and the rest goes on."""
+        """Do a piece of work; a failure is reported to the node, and the rest continues."""
         try:
             work(*arguments)
         except Exception as error:

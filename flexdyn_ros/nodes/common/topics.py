@@ -81,7 +81,7 @@ def subscribe_measured_states(
         node: Node to subscribe with; its `measured` is a MeasuredState, or None while it is
             not configured.
         on_measured: Called with each message, and the method of `measured` that takes it.
-        lost: Takes the number of lost messages by topic; None where that is not asked for.
+        lost: Takes the number of lost messages by topic; None for no report.
         group: Callback group of the subscriptions; None for that of the node.
 
     Returns:

@@ -28,7 +28,7 @@ MOST_FRAMES = 10_000  # that are kept; names without end must not fill the memor
 @dataclass(frozen=True)
 class FrameTransform:
     """
-    Where a frame is in its parent.
+    Placement of a frame in its parent.
 
     Attributes:
         parent: The parent frame.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states as a motion, and how well it excites the parameters of an arm."""
+"""Joint states as a motion, and its excitation of the parameters of an arm."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class SensorReadings:
         return np.array(found) if np.isfinite(found).all() else None
 
     def problems(self, now: float, timeout: float) -> dict[str, str]:
-        """Return why a sensor cannot be used at a steady time [s], by its name."""
+        """Return the faults of sensors at a steady time [s], by their names."""
         return {
             sensor.name: 'never received' if np.isinf(received) else
             f'stale for {now - received:.3g} s'

@@ -54,7 +54,7 @@ class GoalProxy:
     Attributes:
         execution: The motion that the controller follows, or None.
         refused: Number of goals that were refused.
-        refusal: Why the last of them was; empty for none.
+        refusal: The reason of the last refusal; empty for none.
     """
 
     def __init__(self, node: Any):
@@ -91,7 +91,7 @@ class GoalProxy:
         return bool(self._client.server_is_ready())
 
     def watch(self, now: float) -> None:
-        """Give up requests past their deadline at a steady time [s], and a lost controller."""
+        """Cancel requests past their deadline at a steady time [s], and drop a lost controller."""
         for deadline, answer in [each for each in self._deadlines if each[0] < now]:
             self._deadlines.remove((deadline, answer))
             if not answer.done():
@@ -111,7 +111,7 @@ class GoalProxy:
         try:
             execution = await self._offered(given)
         except FlexdynError as error:
-            # The planner sees no reason for a refusal: log and diagnostics have it.
+            # The planner gets no reason for a refusal: log and diagnostics have it.
             self.refused += 1
             self.refusal = f'goal refused: {error}'
             self._node.get_logger().error(self.refusal)

@@ -107,7 +107,7 @@ class PositionCorrection:
     """
     Corrects trajectories for one arm, in a thread, one at a time, and each in a limited time.
 
-    The thread has a copy of the dynamics with the loads of the moment. One that is given up ends
+    The thread has a copy of the dynamics with the loads of the moment. One that is cancelled ends
     at the next step of its work; the next trajectory waits for that.
 
     Attributes:
@@ -183,7 +183,7 @@ class PositionCorrection:
         return work.answer
 
     def cancel(self, why: str) -> None:
-        """Give up the trajectory that is being corrected."""
+        """Cancel the trajectory that is being corrected."""
         if self._work is not None:
             self._work.given_up = why
 
@@ -212,7 +212,7 @@ class _Work(Thread):
                 raise CorrectionRefused(
                     f'the answer has {len(self.motion.t)} points, more than {MOST_POINTS}. '
                     'Raise correction.sample_period')
-        except Exception as error:  # for whoever waits
+        except Exception as error:  # for the waiting thread
             self.error = error
 
     def _proceed(self, fraction: float = 0.0) -> None:

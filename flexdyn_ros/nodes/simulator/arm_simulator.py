@@ -43,7 +43,7 @@ class ArmSimulator:
     Loops are closed after every step. A base whose motion is prescribed keeps its velocity.
 
     Attributes:
-        coordinates: How joint and modal values make up the robot's coordinates.
+        coordinates: The robot's coordinates by joint and modal values.
         joints: The commanded joints, in the order of the command.
         columns: Their indices among the velocities.
         controller: The joint controller of these joints.

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Callable, Iterable, Iterator, Optional
 
-# A thread that has fallen further behind than this does not try to catch up [s]; a clock may tick
+# A thread that has fallen further behind than this does not try to catch up [s]. A clock may tick
 # slowly, so that all cycles between two ticks are due at once.
 LARGEST_LAG = 0.1
 LARGEST_CLOCK_LAG = 10.0
@@ -131,8 +131,8 @@ class Pace:
         return True
 
 
-# Real time after which an unanswered state is published again [s]: at least SHORTEST_WAIT, and
-# long enough that a controller which is slow, and not gone, is not asked twice as a rule.
+# Real time after which an unanswered state is published again [s], at least SHORTEST_WAIT. It is
+# long enough that a slow controller rarely gets a state twice.
 SHORTEST_WAIT = 0.05
 LONGEST_WAIT = 1.0
 WAIT_FACTOR = 4.0  # on the time that the last answer took [1]
@@ -142,13 +142,13 @@ class Lockstep:
     """
     Matches answers to the current state, and reports when all have arrived.
 
-    One thread publishes states (`ask`) and waits. Others bring answers. A stamped answer counts
-    for the state with the same stamp alone, and only the first one does. No state is ever
-    followed by a repeated, late or early answer to another.
+    One thread publishes states (`ask`) and waits. Others receive answers. A stamped answer counts
+    for the state with the same stamp alone, and only the first one does. No state is ever followed
+    by a repeated, late or early answer to another.
 
     Attributes:
         inputs: Names of the inputs that must answer each state.
-        other_stamp: Stamp of the last answer that was not for the state that was out [ns].
+        other_stamp: Stamp of the last answer that was not for the current state [ns].
     """
 
     def __init__(self, inputs: Iterable[str]):
@@ -186,10 +186,10 @@ class Lockstep:
         Args:
             name: The input that it comes from.
             stamp: Stamp of the answered state [ns]; None for a message that carries none, which
-                is taken for an answer to the state that is out.
+                is taken for an answer to the current state.
 
         Returns:
-            Whether it is the first one of this input to the state that is out.
+            Whether it is the first one of this input to the current state.
         """
         with self._condition:
             if stamp not in (None, self._stamp):
@@ -212,18 +212,18 @@ class Lockstep:
             )
 
     def end(self) -> None:
-        """Let whoever waits go on, for good."""
+        """Release all waiting threads, finally."""
         with self._condition:
             self._ended = True
             self._condition.notify_all()
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """Names of the inputs that have not answered the state that is out."""
+        """Names of the inputs that have not answered the current state."""
         with self._condition:
             return tuple(sorted(self._missing))
 
     @property
     def waited(self) -> float:
-        """Real time since the state that is out was first published [s]."""
+        """Real time since the current state was first published [s]."""
         return time.monotonic() - self._asked_at

@@ -72,7 +72,7 @@ def efforts_by_name(message, joints: Sequence[str], held: np.ndarray) -> np.ndar
 
 class SimulationInput:
     """
-    Subscribes to the inputs of a simulator and hands them on.
+    Subscribes to the inputs of a simulator and passes them on.
 
     Attributes:
         rejected: Number of messages that were refused.
@@ -89,7 +89,7 @@ class SimulationInput:
         self._node = node
         create = node.create_subscription
         self._subscriptions = (
-            # An executor takes what is ready in this order, and in lockstep a torque may start
+            # An executor takes ready callbacks in this order. In lockstep a torque may start
             # the next cycle: a reference that was sent before it must count in that one.
             create(JointTrajectory, PD_REFERENCE, self._on_reference, 1),
             create(JointTrajectory, TRAJECTORY, self._on_trajectory, 1),
@@ -240,7 +240,7 @@ class SimulationOutput:
         self._tip_poses.publish(self._poses(q, stamp))
         if self._coordinates.multi_dof:
             self._multi_dof.publish(self._transforms(q, qd, stamp))
-        # Last, so that whoever answers joint_states finds the rest there.
+        # Last: subscribers of joint_states then find the other messages published.
         self._joint_states.publish(self._joints(q, qd, stamp))
 
     def _joints(self, q: np.ndarray, qd: np.ndarray, stamp) -> JointState:

@@ -21,13 +21,13 @@ BANDWIDTH = 3.0  # of the joint controller, in multiples of the frequency of the
 
 def signed_amplitude(position: float, lower: float, upper: float, amplitude: float) -> float:
     """
-    Return how far a joint moves, away from the nearer limit.
+    Return the amplitude of a joint, away from the nearer limit.
 
     Args:
-        position: Where it starts [rad | m].
+        position: Position at the start [rad | m].
         lower: Lower position limit [rad | m].
         upper: Upper position limit [rad | m].
-        amplitude: How far it shall move [rad | m].
+        amplitude: Wanted amplitude [rad | m].
     """
     up, down = max(0.0, upper - position), max(0.0, position - lower)
     return min(amplitude, ROOM * up) if up >= down else -min(amplitude, ROOM * down)
@@ -62,7 +62,7 @@ class SwingMotion:
 
         Args:
             start: Positions at rest, shape (n,) [rad | m].
-            amplitudes: How far each joint moves, shape (n,) [rad | m].
+            amplitudes: Amplitude of each joint, shape (n,) [rad | m].
             period: Time to and fro [s].
         """
         self._start = start
@@ -106,7 +106,7 @@ class SwingReference:
         Args:
             robot: The robot.
             simulator: The simulator.
-            amplitude: How far joints move [rad | m]; 0 for no reference.
+            amplitude: Amplitude [rad | m]; 0 for no reference.
             period: Time to and fro [s].
         """
         limits = {name: joint.limit for joint in robot.joints for name in joint.coordinate_names}
@@ -137,7 +137,8 @@ class SwingReference:
         q, qd, qdd = self._motion.at(simulator.time)
         simulator.controller.position[self._controlled] = q
         simulator.controller.velocity[self._controlled] = qd
-        # Positions and velocities are left to be measured: gravity is that of where the arm is.
+        # Positions and velocities are left to be measured: gravity is that of the measured
+        # position.
         point = JointTrajectoryPoint(accelerations=doubles(qdd))
         message = JointTrajectory(joint_names=self._names, points=[point])
         message.header.stamp = Time(sec=when // NANOSECONDS, nanosec=when % NANOSECONDS)

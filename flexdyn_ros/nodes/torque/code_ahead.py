@@ -90,7 +90,7 @@ class CodeAhead:
     Makes the code for one request after the other.
 
     Attributes:
-        problem: Why the last request failed, or None.
+        problem: The failure of the last request, or None.
     """
 
     def __init__(self, robot: Any, ready: ModelRequest):
@@ -110,7 +110,7 @@ class CodeAhead:
         self._thread: Optional[threading.Thread] = None
 
     def has(self, request: ModelRequest) -> bool:
-        """Return whether the code is there, and ask for it where it is not."""
+        """Return whether the code is there, and request it where it is not."""
         if self._anything or request.variant in self._ready:
             return True
         busy = self._thread is not None and self._thread.is_alive()
@@ -144,7 +144,7 @@ class CodeAhead:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )
             if hasattr(os, 'sched_setscheduler'):
-                # The real-time priority of a node is not handed on.
+                # The child does not inherit the real-time priority of a node.
                 os.sched_setscheduler(self._process.pid, os.SCHED_OTHER, os.sched_param(0))
             output, _ = self._process.communicate(json.dumps(asdict(request)).encode())
             if self._process.returncode != 0:

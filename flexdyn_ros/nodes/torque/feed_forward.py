@@ -33,7 +33,7 @@ class FeedForward:
     Attributes:
         mode: One of MODES.
         terms: The terms that the torque contains.
-        coordinates: How joint values map to the robot's coordinates.
+        coordinates: Map from joint values to the robot's coordinates.
         base: The coordinates that follow the motion.
         arm: The model of the deflection.
         state: Modal state behind the last torque.
@@ -115,7 +115,7 @@ class FeedForward:
         rest = np.zeros(self.coordinates.n_joints)
         for time in (0.0, 0.001):
             self.torque(JointSample(time, self.base.rest_positions, rest, rest))
-        # Stale inputs may ask for this; whether it can be had at rest does not matter before.
+        # The stale policy may call this. A failure at rest has no effect before.
         with suppress(FlexdynError):
             self.gravity_torque(self.base.rest_positions)
         if self._equations is not None:

@@ -243,7 +243,7 @@ class TorqueCycle:
 
     def _gravity(self, positions: np.ndarray) -> np.ndarray:
         """Return gravity of the published joints; where it fails, the last torque before."""
-        # Whatever ended the cycle may end this as well, and the arm must be held all the same.
+        # The cause that ended the cycle may end this as well. The arm must be held all the same.
         with suppress(Exception):
             torque = self.feed_forward.gravity_torque(positions)[self._columns]
             if np.isfinite(torque).all():

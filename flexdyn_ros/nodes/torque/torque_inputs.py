@@ -110,7 +110,7 @@ class BaseInput(CheckedInput):
 
 class ModalInput(CheckedInput):
     """
-    Corrects the modes of flexible_hybrid by estimates, where `modes.observed` asks for it.
+    Corrects the modes of flexible_hybrid by estimates, where `modes.observed` is set.
 
     Between estimates, and after they have stopped, the modes are integrated.
     """
@@ -152,7 +152,7 @@ class TorqueInputs:
         base: Acceleration of a prescribed base.
         modes: Estimates of the modes.
         gravity: Turns gravity to the root frame.
-        differentiator: Estimates accelerations; None where that is not asked for.
+        differentiator: Estimates accelerations; None where they are not estimated.
     """
 
     def __init__(self, node: Any, on_reference: Callable[[Any], None]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a published torque changes: soft start, rate limit, ramps, and the stale policy."""
+"""Bounds on changes of a published torque: soft start, rate limit, ramps, and the stale policy."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TorqueShaping:
 
     def _over_change(self, torque: np.ndarray, now: float) -> np.ndarray:
         if self._changed and self._computed is not None and self.change_time > 0.0:
-            # What is left of an earlier ramp is part of what is published now.
+            # The rest of an earlier ramp is part of the published torque.
             self._ramp = now, self.change_time, self._computed - torque
         self._changed = False
         if self._ramp is not None:
@@ -119,8 +119,8 @@ class StaleEpisode:
     The time since no torque can be computed.
 
     Attributes:
-        gravity_time: How long gravity is held in full [s].
-        ramp_time: How long it then takes to fall to zero [s].
+        gravity_time: Time in which gravity is held in full [s].
+        ramp_time: Time in which it then falls to zero [s].
     """
 
     def __init__(self, gravity_time: float = 2.0, ramp_time: float = 2.0):

@@ -41,7 +41,7 @@ class DynamicsUnderWrenches:
         return partial(found, wrenches=self._wrenches) if name in UNDER_WRENCHES else found
 
     def external_forces(self, q: Any) -> np.ndarray:
-        """Return the forces that the wrenches ask for, -J^T w, (nv,)."""
+        """Return the forces that balance the wrenches, -J^T w, (nv,)."""
         return self._dyn.external_force_vector(q, self._wrenches)
 
 

@@ -135,7 +135,7 @@ class TrajectoryFiller:
 
     def _sample(self, point) -> JointSample:
         q = self._rest.copy()
-        # After the first point passive joints of loops go on from where the one before left them.
+        # After the first point, passive joints of loops start from those of the point before.
         self._rest[self._following] = np.nan
         qd = np.zeros(self._feed_forward.coordinates.n_joints)
         qdd = qd.copy()

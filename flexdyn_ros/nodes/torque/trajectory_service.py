@@ -70,8 +70,8 @@ class TrajectoryService:
         Forget the trajectory, and set the feed-forward for the torques of the next ones.
 
         Args:
-            feed_forward: Its state is that of a trajectory. Its code must be that of the cycles,
-                which is there; so it has their links of wrenches, on which no wrench acts.
+            feed_forward: Its state is that of a trajectory. Its code is that of the cycles, with
+                their links of wrenches, on which no wrench acts here.
         """
         self._steps = iter(())
         self._feed_forward = feed_forward
@@ -84,7 +84,7 @@ class TrajectoryService:
             self._correction = PositionCorrection(self._node)
 
     def stop(self) -> None:
-        """Give up the trajectory that is being corrected."""
+        """Cancel the trajectory that is being corrected."""
         if self._correction is not None:
             self._correction.cancel('the node is not active any more')
 
@@ -113,7 +113,7 @@ class TrajectoryService:
         self._node.get_logger().error(f'~/trajectory_in: {problem_and_advice}')
 
     async def _on_correct(self, request: Any, response: Any) -> Any:
-        """Correct the newest trajectory, and answer with a report or the reason of a refusal."""
+        """Correct the newest trajectory, and respond with a report or the reason of a refusal."""
         try:
             motion = await self._corrected()
             response.success, response.message = True, f'~/trajectory_out: {motion.report}'

@@ -84,7 +84,7 @@ static int to_middle(simulation *s, double h, const double *change)
     return 1;
 }
 
-/* Where numbers of a step lie; n rows of impulses. */
+/* Memory of the numbers of a step; n rows of impulses. */
 typedef struct {
     double *inverse, *matrix, *mass, *scratch; /* of v by v */
     double *change, *theta, *force, *gap, *end, *levels; /* of v */
@@ -214,7 +214,7 @@ static int add_impulses(simulation *s, double h, const room *r, double *end)
     return 1;
 }
 
-/* What impulses on the rows do, from the inverse of the matrix of the iterations. */
+/* Velocities of unit impulses on the rows, from the inverse of the matrix of the iterations. */
 static void row_mobility(const simulation *s, const room *r)
 {
     const int64_t nv = s->map.nv, n = s->implicit.rows;

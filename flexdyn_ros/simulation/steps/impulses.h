@@ -182,13 +182,13 @@ static int friction_impulses(const double *mobility, const double *loose, const 
     return 1;
 }
 
-/* The velocity of a row of impulses, and what is like it. */
+/* The velocity of a row of impulses, or another linear function of v. */
 static double row_of(const implicit_method *method, int64_t row, const double *v)
 {
     return v[method->at[row]] + method->share[row] * v[method->beside[row]];
 }
 
-/* How far q is from the lower and the upper stop of a row, simulation/joint_stops.py. */
+/* Distance of q from the lower or the upper stop of a row, simulation/joint_stops.py. */
 static double gap_of(const implicit_method *method, int64_t row, int upper, const double *q)
 {
     const double at = q[method->q_at[row]] + method->share[row] * q[method->q_beside[row]];

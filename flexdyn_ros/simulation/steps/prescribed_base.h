@@ -50,7 +50,7 @@ static int accelerations_on_base(simulation *s, const double *state, const doubl
            && free_accelerations(s->y, held, rest, nv, qdd, rest + nv);
 }
 
-/* The power of what moves the base, from what accelerations_on_base has left. */
+/* The power of the wrench on the base, from results of accelerations_on_base. */
 static double base_power(const simulation *s, const double *qd, const double *qdd)
 {
     const int64_t nv = s->map.nv;

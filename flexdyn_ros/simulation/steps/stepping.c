@@ -29,7 +29,7 @@ static int step(simulation *s)
     return 1;
 }
 
-/* What simulation/compiled_steps.py must agree with. */
+/* Sizes that simulation/compiled_steps.py checks. */
 const int64_t flexdyn_sizes[2] = {sizeof(simulation), sizeof(spaces)};
 
 /* Do steps from s->next up to `stop`; return whether all were done. */

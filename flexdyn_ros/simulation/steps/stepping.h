@@ -28,7 +28,7 @@ typedef struct {
     const double *a, *b, *c; /* a: stages rows of stages numbers */
 } tableau;
 
-/* Where q has the coordinates of v one by one, and where floating joints and quaternions start. */
+/* Places in q of the coordinates of v one by one, and of floating joints and quaternions. */
 typedef struct {
     int64_t nq, nv, plain, floating, quaternions;
     const int64_t *plain_q, *plain_v, *floating_at, *quaternion_at; /* the last two: pairs */
@@ -59,7 +59,7 @@ typedef struct {
     double multiplier, coulomb, stribeck, stribeck_velocity;
 } friction_term;
 
-/* What the implicit method needs (simulation/implicit_midpoint.py); matrices by rows. */
+/* Data of the implicit method (simulation/implicit_midpoint.py); matrices by rows. */
 typedef struct {
     int64_t terms, rows, rubbing; /* losses, rows of impulses, the first of which have friction */
     const friction_term *term;
@@ -130,8 +130,8 @@ static void evaluate(polynomial *p, double t, double *value, double *slope, doub
 }
 
 /*
- * Call with n numbers in x; return whether no pivot of the results, in y, is in doubt. What is not
- * finite reaches the end of a step, where it is found.
+ * Call with n numbers in x; return whether no pivot of the results, in y, is in doubt. The
+ * end of a step finds results that are not finite.
  */
 static int sound(const simulation *s, const function *f, int64_t n)
 {

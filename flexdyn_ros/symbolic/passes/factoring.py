@@ -156,7 +156,7 @@ def _gathered(graph: Graph, node: Expression, operands: tuple[Expression, ...]) 
 
 def reuse(program: Program) -> Program:
     """Return the program with sums expressed by nodes that are computed anyway."""
-    # Parts of what has just been rewritten may vanish again: they serve where nothing else does.
+    # Parts of a node just rewritten may vanish again: they serve only without another candidate.
     before = total_operations(program.outputs)
     found = _rewritten(program, parts=False)
     return found if total_operations(found.outputs) < before else _rewritten(program, parts=True)

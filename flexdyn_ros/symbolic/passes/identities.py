@@ -64,7 +64,7 @@ def _simplify(node: Expression, graph: Graph) -> Expression:
 
 
 def _factors(term: Expression) -> tuple[float, Counter]:
-    """Return sign times coefficient, and the other factors seen through products."""
+    """Return sign times coefficient, and the other factors, those of products included."""
     negative, inner = split_sign(term)
     weight = -1.0 if negative else 1.0
     found: Counter = Counter()

@@ -56,8 +56,8 @@ class Divisors(NamedTuple):
     The divisors of one polynomial.
 
     Attributes:
-        factors: Pairs of factors, and in how many terms each one is.
-        terms: Pairs of terms, and where multiples of them are.
+        factors: Pairs of factors, and the number of terms of each.
+        terms: Pairs of terms, and the places of their multiples.
         promising: Pairs of terms that may save something without other polynomials.
     """
 
@@ -68,7 +68,7 @@ class Divisors(NamedTuple):
 
 class DivisorIndex:
     """
-    The divisors of a set of polynomials, the most valuable one at hand.
+    The divisors of a set of polynomials, ordered by value.
 
     Attributes:
         barred: A divisor that is passed over.
@@ -127,7 +127,7 @@ class DivisorIndex:
                 self._changed.add(key)
 
     def settle(self) -> None:
-        """Take all divisors as they are for worthless, as they are where a search starts."""
+        """Set the value of all divisors to zero, as at the start of a search."""
         self._heap.clear()
         self._changed.clear()
 
@@ -228,7 +228,7 @@ def divisors_of(polynomial: Polynomial) -> Divisors:
         before = costs[i] + costs[j] + 1 - len(quotient)
         savings = (before - (not is_unit(a)), before - (not is_unit(b)))
         terms.setdefault(key, []).append(Multiple(quotient, (i, j), (a, b), savings))
-    # Without a common factor or number, nothing is saved in one place.
+    # Without a common factor or number, a pair in one place saves no operation.
     promising = [
         key for key, multiples in terms.items()
         if len(multiples) > 1 or (

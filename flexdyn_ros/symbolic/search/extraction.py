@@ -121,7 +121,7 @@ def search(network: Network, steps: int, seed: int = 1) -> None:
 
     Args:
         network: The network; changed in place.
-        steps: How many steps to try.
+        steps: Number of steps to try.
         seed: Of the random numbers; the same one gives the same result.
     """
     extract(network)
@@ -136,7 +136,7 @@ def drawn(network: Network, steps: int, random: Random) -> Iterator[int]:
 
     Args:
         network: The network, which may change between two draws.
-        steps: How many to draw; those that are gone by then are left out.
+        steps: Number of draws; polynomials that are gone by then are left out.
         random: Decides their order.
     """
     tried = 0

@@ -3,10 +3,10 @@
 A program as a network of polynomials over one another, with its exact cost.
 
 Each polynomial is a node that several others use, or a result. Its monomials are products of
-symbols, calls and other polynomials. So all that can be shared is in sight at once: products,
-sums and multiples of them. Each rewriting changes a few polynomials, whose operations are
-counted exactly. These are Boolean networks (R. K. Brayton and C. McMullen, The decomposition and
-factorization of Boolean expressions, 1982) over numbers.
+symbols, calls and other polynomials. So all shared parts are explicit: products, sums and
+multiples of them. Each rewriting changes a few polynomials, whose operations are counted exactly.
+These are Boolean networks (R. K. Brayton and C. McMullen, The decomposition and factorization of
+Boolean expressions, 1982) over numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from flexdyn_ros.symbolic.search.divisors import cost, DivisorIndex, Monomial, P
 
 # Polynomials are multiplied out up to this many terms when a network is made.
 TERM_LIMIT = 24
-# And up to this many when one is put into what uses it.
+# And up to this many when one is put into its users.
 INLINE_LIMIT = 20
 
 
@@ -175,8 +175,8 @@ class Network:
         Multiply a polynomial out in its users; return whether it was short enough.
 
         Args:
-            atom: The polynomial; it goes when nothing uses it any more.
-            users: Where; everywhere when None.
+            atom: The polynomial; it is removed without users.
+            users: Its users to change; all when None.
         """
         new = {}
         for user in sorted(self.users[atom]) if users is None else users:

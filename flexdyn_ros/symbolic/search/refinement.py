@@ -10,9 +10,9 @@ without a number connect change together, so that these stay without. Such chang
 between any two steps of the search, at first without a gain, until common parts show.
 
 Of the squares of the sine and the cosine of one angle in a polynomial, one is enough. So a x s^2 +
-b x c^2 = a x + (b - a) x c^2, whatever a and b are. Where they are equal, a x remains, as in
-CLEAR's second pass (El-Rayyes 1990, section 3.2.2). Where they are not, as in an inertia seen from
-turned axes, this still is one product less.
+b x c^2 = a x + (b - a) x c^2, for any a and b. Where they are equal, a x remains, as in CLEAR's
+second pass (El-Rayyes 1990, section 3.2.2). Where they are not, as in an inertia seen from turned
+axes, this still is one product less.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from flexdyn_ros.symbolic.search.network import Network
 # Share of the changes that are of one polynomial alone, and others that go with it at most.
 ALONE = 0.3
 WIDTH = 3
-# Numbers that a change may add, as what is then in common may save them again.
+# Numbers that a change may add, as common parts may save them again.
 SLACK = 3
 
 
@@ -54,7 +54,7 @@ def search_divisors(
 
 def rescale(network: Network, atom: int, random: Random) -> bool:
     """
-    Compute a polynomial and some that hang together with it in another unit.
+    Compute a polynomial and some that are connected with it in another unit.
 
     Args:
         network: The network; changed in place where the result is True.
@@ -124,7 +124,7 @@ def _scales(network: Network, group: set[int], touched: set[int]) -> list[float]
 def _more_numbers(
     network: Network, group: set[int], touched: set[int], scale: float
 ) -> int:
-    """Return how many more terms have a number where the group is scaled."""
+    """Return the increase of the number of terms with a number where the group is scaled."""
     more = 0
     for atom in touched:
         inside_group = atom in group
@@ -200,7 +200,7 @@ def refine(network: Network, steps: int, patience: int) -> None:
 
     Args:
         network: The network; changed in place.
-        steps: How many steps to try.
+        steps: Number of steps to try.
         patience: Steps without a gain after which the search ends.
     """
     random = network.index.random = Random(1)

@@ -258,7 +258,7 @@ def test_payloads_ride_on_the_nearest_beam():
 
 
 def test_markers_draw_each_beam_and_springs_find_its_modes():
-    """The drawn ends meet, and where the tool stands."""
+    """The drawn ends meet, at the tool."""
     spring = '<mode_spring mode="beam2_bending_z1" polynomial="0 0 5e4"/>'
     robot = arm(row(POINTS, MODES) + spring, '0.9 0.5 0.2', 'continuous', '')
     dyn = reference_dynamics(robot)

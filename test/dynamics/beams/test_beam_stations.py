@@ -38,7 +38,7 @@ def test_cone_and_wedge_against_published_roots():
     """Pointed cone 8.7193, 21.1457, wedge 5.3151, 15.2072, 30.0198 times sqrt(EI/rho A)/L^2."""
     tip = 1e-3
     line = MASS / LENGTH / ((1 + tip + tip**2) / 3)
-    # What is cut off the point lengthens the cone that it belongs to.
+    # The part cut off the point lengthens the cone that it belongs to.
     unit = np.sqrt(YOUNG * IZ / line) / (LENGTH / (1 - tip)) ** 2
     cone = (
         f'<station at="0" area="{AREA}" iz="{IZ}"/>'

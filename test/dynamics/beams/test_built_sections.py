@@ -3,12 +3,15 @@
 Sections as they are built: products of inertia, and shear centres beside the centroid.
 
 Closed forms: unsymmetric bending E (iz v'' + iyz w'') = M, E (iyz v'' + iy w'') = N, such as in
-Megson, Aircraft Structures, section 16.2.2. Coupled vibration of bending and torsion, with w and
-theta of the shear centre and the centroid e beside it: E I w'''' = m p^2 (w - e theta) and
--G J theta'' = p^2 (J_s theta - m e w), Timoshenko, Young and Weaver 1974, section 5.19; of a
-cantilever by its boundary determinant, and for Goland's wing as printed by Banerjee, Explicit
+Megson, Aircraft Structures, section 16.2.2. Coupled vibration of bending and torsion has w and
+theta of the shear centre and the centroid e beside it (Timoshenko, Young and Weaver 1974, section
+5.19):
+
+    E I w'''' = m p^2 (w - e theta),    -G J theta'' = p^2 (J_s theta - m e w).
+
+A cantilever follows by its boundary determinant, and Goland's wing as printed (Banerjee, Explicit
 frequency equation and mode shapes of a cantilever beam coupled in bending and torsion, Journal of
-Sound and Vibration 224, 1999.
+Sound and Vibration 224, 1999).
 """
 
 from codegen.compiled import QUICK

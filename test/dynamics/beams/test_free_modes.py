@@ -48,7 +48,7 @@ def with_mass(given, spins):
 
 @pytest.mark.parametrize('rotary', [False, True])
 def test_integrals_are_those_of_the_relative_shapes(rotary):
-    """Every integral against sums over the nodes; with rotary inertia, what torques depend on."""
+    """Every integral against sums over the nodes; with rotary inertia, those of torques."""
     given, spins = free_cloud()
     spins = spins if rotary else None
     a, b = given['translation'][:, :1].copy(), given['rotation'][:, :1].copy()

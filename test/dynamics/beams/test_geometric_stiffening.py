@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Geometric stiffening: rotating blades, columns that buckle, and where it must do nothing."""
+"""Geometric stiffening: rotating blades, columns that buckle, and cases without an effect."""
 
 from functools import lru_cache
 
@@ -111,7 +111,7 @@ def test_every_way_to_carry_a_mass_stiffens_alike(way):
 
 
 def test_without_stiffening_the_blade_gives_way_beyond_its_first_frequency():
-    """What stiffening is for: the lag stiffness of the plain model turns negative."""
+    """The need for stiffening: the lag stiffness of the plain model turns negative."""
     lag, _ = blade_frequencies(blade(stiffening='geometric_stiffening="false"'), 4.0)
     assert lag == pytest.approx(3.5160**2 - 4.0**2, rel=1e-4)
     assert blade_frequencies(blade(), 40.0)[0] > 0.0
@@ -181,7 +181,7 @@ def test_points_are_drawn_in_by_half_the_integral_of_the_squared_slope():
 
 
 def test_a_drawn_beam_ends_where_its_tip_is():
-    """What RViz shows is drawn in too, and keeps its length where the bending is magnified."""
+    """The shape in RViz is drawn in too, and keeps its length where the bending is magnified."""
     robot = fd.load_robot(carriers(1.0)['child link'])
     q = np.array([0.0, 0.02, -0.01, 0.03, 0.015])
     shape, = centre_lines(robot, 200)
@@ -248,7 +248,7 @@ def test_it_costs_nothing_where_nothing_bends(make, expected):
 
 
 def test_kings_equations_have_none():
-    """rotation="linear" is King's form, to the letter; asking for both is refused."""
+    """rotation="linear" is exactly King's form; both together are refused."""
     linear = blade(stiffening='rotation="linear"')
     assert not linear.links[1].stiffens
     q = np.array([0.3, 0.1, 0.0, 0.02, -0.1, 0.0, 0.03])

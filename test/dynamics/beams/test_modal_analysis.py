@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modes of a link are analysed once for a robot, whatever is computed with it."""
+"""The modes of a link are analysed once for a robot, for all computations."""
 
 import gc
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page on convergence: what it claims, and that its table is current."""
+"""The page on convergence: its claims, and its current table."""
 
 from pathlib import Path
 

@@ -28,7 +28,7 @@ def slanted_beam(axes, length, extra):
 @pytest.mark.parametrize('seed', range(8))
 def test_a_point_mass_on_a_slanted_beam_is_on_its_axis(seed):
     """
-    A point mass adds m phi phi^T to the modes and nothing else, whatever the beam's direction.
+    A point mass adds m phi phi^T to the modes alone, for any direction of the beam.
 
     Round-off must not put it beside the axis: with King's rotation that would be another model.
     """

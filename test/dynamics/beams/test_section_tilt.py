@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the displacement field of a beam leaves out: sections whose polar inertia tilts."""
+"""A term that the displacement field of a beam lacks: sections whose polar inertia tilts."""
 
 import flexdyn_ros as fd
 import numpy as np

@@ -101,7 +101,7 @@ def test_a_spinning_and_a_hanging_blade(folder, name, rate, gravity):
 
 
 def test_torques_of_moderate_deflections(folder):
-    """What SID lacks is of third order in the deflections."""
+    """Terms that SID lacks are of third order in the deflections."""
     beam, found = reference_dynamics(fd.load_robot(urdf(BEAM))), blade(folder, 'blade.sid')
     chance = np.random.default_rng(2)
     errors = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments and results of derivatives: places for results, what is refused, arms that rest."""
+"""Arguments and results of derivatives: places for results, refusals, arms that rest."""
 
 from codegen.native import need_compiler
 import flexdyn_ros as fd

@@ -79,7 +79,7 @@ def test_poles_of_a_flexible_arm_are_its_natural_frequencies():
 
 @pytest.mark.parametrize('name', ['floating', 'planar', 'mimic', 'multi axis'])
 def test_departures_of_two_motions(name):
-    """How fast two motions from neighbouring states part, quaternions turning fast."""
+    """Rate at which two motions from neighbouring states part, quaternions turning fast."""
     kinds = ('multi_axis', 'quaternion', 'revolute')
     robot = fd.load_robot(random_robot_urdf(20, 4, kinds=kinds, max_modes=1)) if (
         name == 'multi axis'

@@ -154,7 +154,7 @@ def test_frequencies_are_those_of_the_passive_joints():
 
 @pytest.mark.parametrize('method', ['rk4', 'auto'])
 def test_a_swing_keeps_its_energy(method):
-    """With the dampers out, and with them it falls by what they take."""
+    """Without the dampers it is constant, and with them it falls by their losses."""
     robot = arm(('rx', 'ry'))
     dyn = fd.Dynamics(robot)
     q = np.zeros(robot.nv)

@@ -20,7 +20,7 @@ KINDS = {
 
 
 def wheel(friction, kind='continuous', drive='', follower=''):
-    """Return a wheel on an upright axis, with what its joint loses."""
+    """Return a wheel on an upright axis, with the losses of its joint."""
     body = inertial_xml(1.0, [0.0, 0.0, 0.0], np.diag([0.1, 0.1, INERTIA]))
     limit = '<limit lower="-9" upper="9" effort="9" velocity="9"/>' if kind == 'prismatic' else ''
     joint = '<joint name="{}" type="{}"><parent link="a"/><child link="{}"/>{}'
@@ -38,7 +38,7 @@ def wheel(friction, kind='continuous', drive='', follower=''):
 @given(viscous=LEVEL, coulomb=LEVEL, stribeck=LEVEL, decay=WIDTH, smooth=WIDTH,
        rate=st.floats(-5.0, 5.0))
 def test_odd_zero_at_rest_and_never_giving_energy(viscous, coulomb, stribeck, decay, smooth, rate):
-    """Whatever the numbers, a Stribeck level below Coulomb's included."""
+    """For any numbers, a Stribeck level below Coulomb's included."""
     smoothing = f'smoothing_velocity="{smooth!r}"' if coulomb or stribeck else ''
     dyn = reference_dynamics(wheel(
         f'<friction viscous="{viscous!r}" coulomb="{coulomb!r}" stribeck="{stribeck!r}" '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users ask of joints: rotors, friction, springs, mimics; one statement a test."""
+"""Statements about joints: rotors, friction, springs, mimics; one statement a test."""
 
 import flexdyn_ros as fd
 import numpy as np
@@ -66,7 +66,7 @@ def test_two_masses_on_a_spring_ring_at_the_printed_frequency():
 
 
 def test_a_spring_adds_exactly_its_torque():
-    """Deflection e asks for k e on the spring's coordinate; forward dynamics gives it back."""
+    """Deflection e needs k e on the spring's coordinate; forward dynamics gives it back."""
     drive = '<joint_dynamics joint="joint2" stiffness="{}" rotor_inertia="0.01"/>'
     soft, hard = (reference_dynamics(fd.load_robot(arm(drive.format(k)))) for k in (100.0, 350.0))
     q, qd, qdd = [0.4, -0.7, 0.02], [0.5, 1.5, -0.3], [1.0, -2.0, 0.6]

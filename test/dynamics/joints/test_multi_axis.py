@@ -109,7 +109,7 @@ def test_energy_is_conserved(rotation):
 
 
 def test_angles_and_quaternion_are_one_joint():
-    """The same rotation and angular velocity give the same inverse dynamics of what follows."""
+    """The same rotation and angular velocity give the same outward inverse dynamics."""
     axes = ('rx', 'ry', 'rz')
     angles = fd.load_robot(two_bodies(axes))
     quaternion = fd.load_robot(two_bodies(axes, ' rotation="quaternion"'))
@@ -124,7 +124,7 @@ def test_angles_and_quaternion_are_one_joint():
             (r[2, 1] - r[1, 2]) / (4 * w), (r[0, 2] - r[2, 0]) / (4 * w),
             (r[1, 0] - r[0, 1]) / (4 * w), w,
         ]
-    # Relative angular velocities in body axes are what the quaternions' rates are.
+    # Relative angular velocities in body axes are the quaternions' rates.
     map_to = np.linalg.solve(_spins(theirs, p), _spins(ours, q))
     assert theirs.kinetic_energy(p, map_to @ qd) == pytest.approx(ours.kinetic_energy(q, qd))
     assert theirs.potential_energy(p) == pytest.approx(ours.potential_energy(q))

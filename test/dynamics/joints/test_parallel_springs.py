@@ -117,7 +117,7 @@ def test_a_spring_beside_a_follower_acts_on_its_leader():
 
 @pytest.mark.parametrize('optimise', [True, False])
 def test_exported_code_of_a_small_rigid_arm_has_the_spring(optimise):
-    """Where its equations are written in closed form."""
+    """An arm whose equations are written in closed form."""
     robot = pendulum(SPRING.format(0.3))
     code = fd.generate(robot, 'inverse_dynamics', language='python', optimise=optimise)
     names: dict = {}

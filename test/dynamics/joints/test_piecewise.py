@@ -94,7 +94,7 @@ def test_derivative_below_a_constant_is_zero():
 
 
 def test_symbols_call_one_function_a_table():
-    """Equal tables are one function; constants fold; what is zero everywhere is no call."""
+    """Equal tables are one function; constants fold; a table of zeros is no call."""
     graph = Graph()
     x, table = graph.symbol('x'), monotone_cubic(TABLES['hardening'])
     assert piecewise(table, x) is piecewise(monotone_cubic(TABLES['hardening']), x)

@@ -32,7 +32,7 @@ def robot_of(parts, inner):
 
 
 def on_a_flexible_rod(behind, inner=''):
-    """Return a flexible rod on a revolute joint, and what stands at its tip."""
+    """Return a flexible rod on a revolute joint, and the bodies at its tip."""
     first = joint('first', 'continuous', 'base', 'rod', origin((0.1, 0.2, 0.3)),
                   '<axis xyz="0 0 1"/>')
     return robot_of('<link name="rod"/>' + first + behind, BEAM + inner)

@@ -128,7 +128,7 @@ def test_dead_zone_hangs_at_its_far_side():
     assert stretch > 0.005
     hold = [-law.force(stretch), 0.0]
     assert_agree(dyn.forward_dynamics([0.0, stretch], [0.0, 0.0], hold), [0.0, 0.0], 1e-9)
-    # Inside the dead zone the link falls freely, whatever the motor does.
+    # Inside the dead zone the link falls freely, for any motion of the motor.
     free = dyn.forward_dynamics([0.0, 0.002], [0.0, 0.0], [0.0, 0.0])
     inertia = LINK + 0.25
     assert sum(free) == pytest.approx(9.81 * 0.5 * np.cos(0.002) / inertia, rel=1e-12)

@@ -129,7 +129,7 @@ def test_accelerations_along_the_null_space_of_scipy(name):
 
 @pytest.mark.parametrize('name', ['four_bar', 'parallelogram', 'redundant parallelogram'])
 def test_plain_calls_are_answered_by_compiled_code(name, monkeypatch):
-    """After the first call of each function the method in Python is not asked again."""
+    """After the first call of each function the method in Python is not called again."""
     robot, q, qd, tau = state(name)
     dyn = fd.Dynamics(robot, 'c')
     calls = calls_of(robot, dyn, q, qd, tau)

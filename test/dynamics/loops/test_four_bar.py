@@ -33,7 +33,7 @@ def test_torque_of_the_crank(constrain):
 
 
 def test_pin_force_by_the_free_rocker():
-    """The force on the coupler's end is what turns the rocker about its ground pin."""
+    """The force on the coupler's end turns the rocker about its ground pin."""
     dyn = reference_dynamics(mechanism('four_bar'))
     q, qd, qdd = joint_values(2.0, 3.0, 4.0)
     tau = dyn.inverse_dynamics(q, qd, qdd)

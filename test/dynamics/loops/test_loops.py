@@ -66,7 +66,7 @@ def case(request):
 
 
 def tolerance(robot, particles, q):
-    """Return what round-off leaves of ten digits, by the condition of mass and constraints."""
+    """Return the round-off of ten digits, by the condition of mass and constraints."""
     mass = particles.model.mass_matrix(q)
     size = np.sqrt(np.diag(mass))
     s = np.linalg.svd(particles.jacobian(q) / size, compute_uv=False)
@@ -105,7 +105,7 @@ def test_inverse_dynamics_returns_to_the_motion(case):
     own = dyn.inverse_dynamics(q, qd, qdd)
     limit = 10 * tolerance(robot, particles, q)
     assert_agree(dyn.forward_dynamics(q, qd, own), qdd, limit)
-    # What it leaves out, the loops carry: the difference is in the range of A^T.
+    # The loops carry the missing part: the difference is in the range of A^T.
     a = particles.jacobian(q)
     left = own - tau
     carried = np.linalg.lstsq(a.T, left, rcond=1e-10)[0]

@@ -51,7 +51,7 @@ def test_terms_of_the_torque_are_those_of_the_motors():
 
 
 def test_legs_of_several_axes_under_a_controller():
-    """Motors of single axes of joints of several hold the platform near where it hangs."""
+    """Motors of single axes of joints of several hold the platform near its hanging place."""
     joints = [f'leg{k}/tx' for k in (1, 2, 3)]
     arm, dyn = simulator('hslm', joints, kp=(2000.0,), kd=(200.0,))
     arm.advance(0.004)

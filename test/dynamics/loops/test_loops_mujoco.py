@@ -51,7 +51,7 @@ def model_of(text, robot, softness):
 ])
 def test_accelerations_at_rest(name, arguments):
     text = xacro.process_file(str(URDF / f'{name}.urdf.xacro'), mappings=arguments).toprettyxml()
-    # Its softness grows with the lightest body: the delta's crosses get an inertia to speak of.
+    # Its softness grows with the lightest body: the delta's crosses get a larger inertia.
     text = text.replace('"2e-6"', '"5e-3"')
     robot = fd.load_robot(text)
     dyn = reference_dynamics(robot)

@@ -35,7 +35,7 @@ def test_a_floating_mechanism_keeps_its_momentum():
         if k == 0:
             start = momentum
     np.testing.assert_allclose(momentum, start, atol=1e-5)
-    # Its own motion needs no wrench on the base, and inverse dynamics asks for none.
+    # Its own motion needs no wrench on the base, and inverse dynamics returns none.
     tau = np.zeros(robot.nv)
     tau[6] = 0.7
     qdd = dyn.forward_dynamics(q, qd, tau)
@@ -84,7 +84,7 @@ def test_a_body_on_legs():
         loops += f'<multi_axis_joint joint="hip{k}" axes="ry rz"/>'
         loops += f'<loop name="ground{k}" frame1="foot{k}" frame2="world" constrain="tx ty tz"/>'
         motors += f' hip{k} knee{k}'
-    # The ground is the resting frame, so each foot is led to where it stands at the start.
+    # The ground is the resting frame, so each foot is led to its place at the start.
     stands = ''
     for k, (x, y) in enumerate(((0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2))):
         loops = loops.replace(f'frame1="foot{k}" frame2="world"',

@@ -77,7 +77,7 @@ def test_forces_of_a_stewart_platform():
     np.testing.assert_allclose(
         heavy.forward_dynamics(q, np.zeros(robot.nv), tau), qdd, atol=1e-8)
     inertia = dyn.operational_space_inertia(q, 'platform')
-    # The legs weigh nothing: what the platform's frame meets is the platform.
+    # The legs weigh nothing: the inertia at the platform's frame is the platform's.
     np.testing.assert_allclose(inertia[:3, :3], 4.0 * np.eye(3), atol=1e-6)
     np.testing.assert_allclose(np.diag(inertia)[3:], [0.31, 0.41, 0.5], atol=1e-6)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated loops: compiled steps against those in Python, energy, flat positions, what bends."""
+"""Simulated loops: compiled steps against those in Python, energy, flat positions, bending."""
 
 import flexdyn_ros as fd
 from flexdyn_ros.closed_chains.stepping import LoopMotion
@@ -156,7 +156,7 @@ def test_a_coupler_whose_modes_come_from_a_file(tmp_path):
 
 
 def test_passive_joints_move_as_if_driven_by_the_loops():
-    """Torques of a simulated motion by inverse dynamics: on the crank alone, what drove it."""
+    """Torques of a simulated motion by inverse dynamics: those of the crank alone."""
     robot = mechanism('four_bar')
     dyn = fd.Dynamics(robot, 'c')
     run = fd.simulate(dyn, START, TURNING, [0.7, 0.0, 0.0], 0.2, 1e-3)

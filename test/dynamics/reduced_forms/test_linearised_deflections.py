@@ -19,7 +19,7 @@ from thinned import thinned
 TOLERANCE = 1e-9
 
 
-# Each adds a kind of joint or of payload to what the others have.
+# Each adds a kind of joint or of payload to those of the others.
 DEFAULT = ('planar', 'multi_axis', 'payload_on_beam', 'mimics')
 
 
@@ -50,7 +50,7 @@ def test_mass_matrix_and_energies(case):
 
 
 def test_frames(case):
-    """Poses, Jacobians and their rates; the Jacobian is what the wrenches' forces follow from."""
+    """Poses, Jacobians and their rates; the forces of wrenches follow from the Jacobian."""
     robot, dyn, expanded, (q, qd, _) = case
     wrenches = wrenches_on(robot)
     by_jacobian = np.zeros(robot.nv)
@@ -156,7 +156,7 @@ def test_one_beam_by_hand(drawn_in):
     ('first_order_rotations', 'not drawn in'),
 ])
 def test_stiffness_of_a_turning_beam(form, softening):
-    """At speed w the mode of the beam above has the stiffness k - A w^2, by what a form keeps."""
+    """At speed w the mode of the beam above has the stiffness k - A w^2, by the form."""
     length, mass, tip, iz, speed = 1.3, 0.7, 0.4, 2e-8, 12.0
     text = ONE_BEAM.format(length=length, mass=mass, tip=tip, iz=iz, more='')
     robot = fd.reduced(fd.load_robot(text), form)
@@ -217,7 +217,7 @@ def test_derivatives():
     ['mass_matrix', 'mass_matrix_factors', 'hybrid_dynamics'], ('mass_matrix_factors',),
 ))
 def test_generated_source(function):
-    """Sources for those who want the equations; U D U^T is the matrix."""
+    """Sources of the equations, exported; U D U^T is the matrix."""
     robot, dyn, _, (q, qd, qdd) = build('two')
     q = scaled(q, linearised_places(robot)[0], 0.1)
     code = fd.generate(

@@ -28,7 +28,7 @@ def test_only_the_links_asked_for():
 
 
 def test_a_deflection_beyond_its_range_is_reported():
-    """Where the mass matrix is not positive definite any more, the error tells what to do."""
+    """Where the mass matrix is not positive definite any more, the error names the remedy."""
     robot = fd.load_robot(ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))
     for backend in ('reference', 'python'):
         dyn = fd.Dynamics(robot, backend=backend)

@@ -79,7 +79,7 @@ def test_other_scalars_leave_the_arithmetic_to_series(operation):
 
 
 def test_values_up_to_a_degree():
-    """What is left when it is cut off."""
+    """The remainder when it is cut off."""
     assert [PowerSeries(*A).up_to(k) for k in range(3)] == pytest.approx([0.7, -0.6, -0.2])
     with pytest.raises(TypeError, match='truth value'):
         bool(PowerSeries(0.0))

@@ -122,7 +122,7 @@ def test_it_stands_any_deflection():
 
 @pytest.mark.parametrize('name', ['chain', 'planar'])
 def test_error_falls_with_the_deflection(name):
-    """In proportion to it, but for the centrifugal loads that the modes do not feel."""
+    """In proportion to it, but for the centrifugal loads that do not act on the modes."""
     robot, dyn, particles, state = build(name)
     exact = reference_dynamics(robot)
     q_places, v_places = linearised_places(robot)
@@ -137,7 +137,7 @@ def test_error_falls_with_the_deflection(name):
         errors.append((moving[other].max(), starting.max()))
     for more, less in zip(*errors):
         assert 1.9 < more / less < 2.1
-    # What the modes lack at rest of their own is the gradient of the exact kinetic energy.
+    # The missing rest terms of the modes are the gradient of the exact kinetic energy.
     q, qd = (scaled(v, p, 0.0) for v, p in zip(state, (q_places, v_places)))
     lacking = exact.coriolis_vector(q, qd) - dyn.coriolis_vector(q, qd)
     step = 1e-5

@@ -120,7 +120,7 @@ def test_friction_acts_in_every_passive_joint():
 
 
 def test_energy_is_conserved():
-    """Three directions, gravity, a child on a joint: without losses nothing is lost."""
+    """Three directions, gravity, a child on a joint: without losses energy is constant."""
     robot = fd.load_robot(boom(3, 'x y z', joint='continuous', more=WRIST))
     start = np.array([0.3, -0.5, *np.full(6, 0.02)])
     run = fd.simulate(fd.Dynamics(robot), start, np.ones(8), None, 0.004, 1e-5)

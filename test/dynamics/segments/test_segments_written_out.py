@@ -14,7 +14,7 @@ from oracles.segment_arms import BODY, boom, LENGTH, plain_boom, STIFFNESS
 import pytest
 from scipy.spatial.transform import Rotation
 
-# What hangs on the boom: distance along it, offset, rotation, axis, name.
+# Attachments of the boom: distance along it, offset, rotation, axis, name.
 HUNG = (
     (0.40, (0.02, 0.06, -0.03), Rotation.from_euler('xyz', [0.2, 0.4, -0.3]), (0.0, 0.6, 0.8),
      'a'),
@@ -25,7 +25,7 @@ HUNG = (
 
 @lru_cache(maxsize=None)
 def twins(directions, placement):
-    """Return texts of the boom in segments with what hangs on it, and of the same plain links."""
+    """Return texts of the boom in segments with its attachments, and of the same plain links."""
     more = ''.join(
         f'<link name="{name}">{BODY}</link><joint name="{name}_joint" type="continuous">'
         f'<parent link="boom"/><child link="{name}"/><origin xyz="{at + dx!r} {dy} {dz}" '

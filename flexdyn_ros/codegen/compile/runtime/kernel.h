@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel: a function `void f(const double *x, double *y, double *work)` of a shared library with
- * the sizes of its inputs (packed into x) and results (packed into y).
+ * A kernel: a function `void f(const double *x, double *y, double *work)` of a shared library.
+ * With it come the sizes of its inputs (packed into x) and results (packed into y).
  */
 #pragma once
 
@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     call_function call;
-    npy_intp *layout;        /* what all sizes below lie in */
+    npy_intp *layout;        /* memory of all sizes below */
     npy_intp *sizes;         /* of the inputs, constants left out */
     npy_intp *quaternions;   /* where they start in the first input */
     result_shape *results;   /* pivots left out */
@@ -62,8 +62,8 @@ static int take_layout(Kernel *self, npy_intp length)
 
 /*
  * Kernel(address, layout, constants, doubtful), with arrays of intp and of double. The layout
- * holds the numbers of inputs, quaternions, results, pivots and the work array, then sizes of
- * inputs, places of quaternions, and rank, shape and size of each result.
+ * holds the numbers of inputs, quaternions, results, pivots and the work array. Sizes of inputs,
+ * places of quaternions, and rank, shape and size of each result follow.
  */
 static int kernel_init(Kernel *self, PyObject *args, PyObject *kwargs)
 {
@@ -186,7 +186,7 @@ static inline int can_take(PyObject *out, const result_shape *shape)
     return 1;
 }
 
-/* Return whether nobody else holds an array that was given out before. */
+/* Return whether no caller holds an array that was returned before. */
 static inline int is_free(PyArrayObject *array, const result_shape *shape)
 {
     return array != NULL && Py_REFCNT(array) == 1 && can_take((PyObject *)array, shape) &&
@@ -195,8 +195,8 @@ static inline int is_free(PyArrayObject *array, const result_shape *shape)
 }
 
 /*
- * Return a new array for a result. The last few are remembered, and one whose owners have all let
- * go of it is given out again: that takes a tenth of the time.
+ * Return a new array for a result. The last few are kept, and one without other owners is returned
+ * again: that takes a tenth of the time.
  */
 static PyArrayObject *new_array(Kernel *kernel, Py_ssize_t number)
 {

@@ -3,7 +3,7 @@
  * Elementary functions over vectors of doubles ("lanes"), for gcc and clang.
  *
  * Arguments are reduced as by Cody and Waite (Software Manual for the Elementary Functions,
- * 1980), with constants in parts whose products with whole numbers are exact; the polynomials
+ * 1980), with constants in parts whose products with whole numbers are exact. The polynomials
  * are minimax fits by Remez's algorithm. Errors are below two units in the last place. It must
  * not be compiled with -ffast-math, which breaks the rounding to whole numbers.
  */
@@ -96,7 +96,7 @@ static __attribute__((noinline, cold)) void sincos_far(const double *x, double *
     }
 }
 
-/* Sine and cosine; returns where angles are beyond 1e6: the reduction loses digits there. */
+/* Sine and cosine; returns the lanes beyond 1e6, where the reduction loses digits. */
 static inline lanes_mask lanes_sincos_near(lanes x, lanes *sine, lanes *cosine)
 {
     lanes shifted = x * 0.6366197723675814 + ROUNDING;

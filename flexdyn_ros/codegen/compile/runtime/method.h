@@ -2,9 +2,9 @@
 /*
  * A call of Dynamics by a compiled function, an attribute of one object.
  *
- * It reads its arguments, checks them and calls a kernel. Whatever is not plain (another dtype, a
- * wrong shape, a value that is not finite, several wrenches, doubtful results) it leaves to the
- * method written in Python.
+ * It reads its arguments, checks them and calls a kernel. All other calls go to the
+ * method written in Python: another dtype, a wrong shape, a value that is not finite, several
+ * wrenches, doubtful results.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ typedef struct {
     PyObject *names;     /* of the parameters, a tuple of interned str */
     char kinds[MOST_PARAMETERS + 1];
     int count;
-    int vectors;         /* how many parameters are vectors; they come first */
+    int vectors;         /* number of parameters that are vectors; they come first */
     PyObject *out;       /* the name of the parameter for the result; names owns it */
     PyObject *usual;     /* the kernel of a call that makes no choice, or NULL */
     PyObject *choices;   /* a dict from choices to kernels */

@@ -2,8 +2,8 @@
 /*
  * Numbers: whether they are finite, and copies of them.
  *
- * Results were just stored one by one. Loops read few of them so, as a load of several at once
- * would have to wait for them; the extension is therefore compiled without vectorising.
+ * Results were just stored one by one. A load of several at once would have to wait for them: the
+ * extension is therefore compiled without vectorising.
  */
 #pragma once
 

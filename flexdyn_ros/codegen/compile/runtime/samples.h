@@ -107,7 +107,7 @@ static inline void write_rows(const lanes *y, int size, double *out, long i, lon
     }
 }
 
-/* Where a number is not finite. */
+/* Return the lanes with a number that is not finite. */
 static inline lanes_mask not_finite(const lanes *x, int size)
 {
     lanes sum = {0};

@@ -2,8 +2,8 @@
 /*
  * Samples shared among threads. The definition of `samples` follows it.
  *
- * A thread takes its part of the samples that are left, SHARE at least, until none is left: long
- * runs keep memory in its processor's cache, and one that starts late does less. Each thread
+ * A thread takes its part of the samples that are left, SHARE at least, until none is left. Long
+ * runs keep memory in its processor's cache, and a thread that starts late does less. Each thread
  * starts the next one, in some 25 microseconds. All end with the call: a fork finds none.
  */
 #include <pthread.h>

@@ -123,7 +123,7 @@ private:
     return names;
   }
 
-  /// Return where a joint starts [rad | m]; throws where it or an interface is missing.
+  /// Return the initial position of a joint [rad | m]; throws where it or an interface is missing.
   double start_of(std::size_t k)
   {
     const auto joint = std::find_if(

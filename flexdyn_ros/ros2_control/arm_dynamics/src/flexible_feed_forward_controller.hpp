@@ -28,7 +28,7 @@ using ParameterListener = arm_dynamics_parameters::ParamListener;
  * Commands the effort of each joint.
  *
  * Chained, the exported references of each joint are the desired motion; unchained, the last point
- * on ~/reference is. Where a position is missing the arm holds its position.
+ * on ~/reference is. Where a position is missing, the arm holds its position.
  */
 class FlexibleFeedForwardController : public controller_interface::ChainableControllerInterface
 {

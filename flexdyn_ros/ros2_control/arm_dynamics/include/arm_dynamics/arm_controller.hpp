@@ -59,7 +59,7 @@ struct MeasuredState
   Readings readings{};
 };
 
-/// Desired joints; NaN where nothing is desired.
+/// Desired joints; NaN without a desired value.
 struct Reference
 {
   JointVector q = filled(std::numeric_limits<double>::quiet_NaN());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands the newest value from one thread to another without locks or allocation.
+// Passes the newest value from one thread to another without locks or allocation.
 #ifndef ARM_DYNAMICS__EXCHANGE_HPP_
 #define ARM_DYNAMICS__EXCHANGE_HPP_
 

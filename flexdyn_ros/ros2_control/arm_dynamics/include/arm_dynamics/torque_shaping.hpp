@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a commanded torque changes: soft start, rate limit, ramps, and the stale policy.
+// Bounds on changes of a commanded torque: soft start, rate limit, ramps, and the stale policy.
 #ifndef ARM_DYNAMICS__TORQUE_SHAPING_HPP_
 #define ARM_DYNAMICS__TORQUE_SHAPING_HPP_
 
