@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write docs/urdf_extension.md and docs/scenarios.md from the schemas of what they describe."""
+"""Write docs/urdf_extension.md and docs/scenarios.md from the schemas of the extension and of scenarios."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _keys(heading: str, text: str, keys: Sequence[scenario.SchemaKey]) -> str:
     return _table(heading, text, 'key', keys, scenario.KINDS)
 
 
-# What both pages consist of.
+# Parts of both pages.
 
 Entry = Union[Attribute, scenario.SchemaKey]
 
