@@ -47,7 +47,7 @@ def sampled(
     a: np.ndarray, intensity: np.ndarray, period: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return F and Q of x' = A x + white noise, sampled (Van Loan 1978).
+    Return F and Q of the sampled x' = A x + white noise, Van Loan 1978.
 
     Args:
         a: A, (n, n).

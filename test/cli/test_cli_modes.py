@@ -35,8 +35,9 @@ def matrices(folder, answer):
         fd.load_robot(folder / 'flexible.urdf'), formulation='kinematic_influence')
     q, rest = np.array(list(answer['configuration'].values())), np.zeros(6)
     assert dyn.inverse_dynamics(q, rest, rest)[2:] == pytest.approx(np.zeros(4), abs=1e-9)
-    held = [dyn.inverse_dynamics(q + s, rest, rest) for e in np.eye(6) for s in (1e-5 * e,
-                                                                               -1e-5 * e)]
+    held = [
+        dyn.inverse_dynamics(q + s, rest, rest) for e in np.eye(6) for s in (1e-5 * e, -1e-5 * e)
+    ]
     return dyn.mass_matrix(q), (np.array(held[::2]) - np.array(held[1::2])).T / 2e-5
 
 

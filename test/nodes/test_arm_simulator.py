@@ -193,8 +193,8 @@ def test_the_joint_controller_follows_a_trajectory():
 
 @pytest.mark.parametrize(('message', 'words'), [
     (trajectory(('shoulder', 'hip')), 'hip'), (trajectory(times=(2.0, 1.0)), 'rising times'),
-    (trajectory(times=()), 'a trajectory must have'), (trajectory(('elbow',) * 2), 'more than '
-    'once'),
+    (trajectory(times=()), 'a trajectory must have'),
+    (trajectory(('elbow',) * 2), 'more than once'),
     (trajectory(positions=((1.0,), (2.0, 3.0))), 'every'),
     (trajectory(positions=((np.nan, 0.0), (0.0, 0.0))), 'finite'),
 ])
