@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write docs/urdf_extension.md and docs/scenarios.md from the schemas of the extension and of scenarios."""
+"""Write docs/urdf_extension.md and docs/scenarios.md from the schemas."""
 
 from __future__ import annotations
 
