@@ -317,7 +317,8 @@ def _path_of(address: str, base_dir: Optional[Path], packages: Mapping[str, Path
         if path.is_absolute():
             return path
         if base_dir is None:
-            raise ValueError('is relative, and the description is text; pass base_dir')
+            raise ValueError(
+                'is relative, and the description is text; write package://, or pass base_dir')
         return base_dir / path
     if scheme == 'file':
         return Path(unquote(urlsplit(address).path))
