@@ -21,9 +21,9 @@ def main():
     text = fd.load_robot(URDF, xacro_arguments={'modes': '0'}).descriptions[0]
     rclpy.init()
     user, answers = rclpy.create_node('user'), []
-    arm = InverseDynamicsNode(parameter_overrides=[Parameter('timeout', value=9.0),
-        Parameter('robot_description', value=text.replace('</robot>', SPRING)),
-        Parameter('trajectory_output', value='corrected_positions')])
+    arm = InverseDynamicsNode(parameter_overrides=[Parameter(k, value=v) for k, v in {
+        'robot_description': text.replace('</robot>', SPRING), 'timeout': 9.0,
+        'trajectory_output': 'corrected_positions'}.items()])
     name, executor, joints = arm.get_name(), rclpy.get_global_executor(), ['joint1', 'joint2']
     all(map(executor.add_node, (arm, user)))
     driver = user.create_publisher(JointState, 'joint_states', 1)

@@ -59,10 +59,10 @@ def test_wrong_arguments_are_named(dyn):
 
 def test_a_rigid_arm_is_told_what_it_lacks():
     """As with the vendor's description alone."""
-    text = ARM.read_text()
-    rigid = text[:text.index('<flexdyn')] + text[text.index('</flexdyn>') + len('</flexdyn>'):]
+    puma = fd.load_robot('package://flexdyn_ros/urdf/puma560.urdf.xacro')
+    gains = {'joint_q': [0.0] * 6, 'kp': [2e3] * 6, 'kd': [2e2] * 6}
     with pytest.raises(fd.FlexdynError, match='no mode of the robot.*Give the extension'):
-        design(fd.Dynamics(fd.load_robot(rigid)))
+        design(fd.Dynamics(puma), in_drives=True, **gains)
 
 
 def test_what_cannot_be_damped_is_refused_with_the_reason(dyn):
