@@ -216,7 +216,7 @@ def markdown_table(specifications: Iterable[ParameterSpecification]) -> str:
     """Return the table of parameters for the documentation."""
     rows = ['| Parameter | Type | Default | Meaning |', '|---|---|---|---|']
     for item in specifications:
-        meaning = ' '.join(filter(None, [item.description, item.words]))
+        meaning = ' '.join(filter(None, [item.description, item.words])).replace('|', '\\|')
         value = item.default_value
         default = 'empty' if value in ('', []) else f'`{str(value).lower()}`'
         if item.type.startswith('string') and value:
