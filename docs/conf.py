@@ -29,6 +29,7 @@ extensions = [
 ]
 exclude_patterns = ['_build']
 html_theme = 'sphinx_rtd_theme'
+html_static_path, html_css_files = ['_static'], ['site.css']
 MATH_FONTS = 'Latin Modern Math, STIX Two Math, Cambria Math, DejaVu Math TeX Gyre, math'
 html_math_renderer = 'mathml' if convert else 'mathjax'
 myst_enable_extensions = ['dollarmath']
