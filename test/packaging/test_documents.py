@@ -126,18 +126,6 @@ def test_lines_of_other_files_that_are_read_are_at_most_99_columns():
     assert len(files) > 30 and not found
 
 
-@pytest.mark.parametrize('path', [*DOCUMENTS, *sorted(ROOT.glob('*.md'))],
-                         ids=lambda path: f'{path.parent.name}/{path.name}')
-def test_no_text_of_tables_and_elements_is_lost(path):
-    """A bar within a cell, as in [rad | m], starts a new one unless it is escaped."""
-    text = re.sub(r'^```.*?^```|<!--.*?-->', '', path.read_text('utf-8'), flags=re.S | re.M)
-    plain = re.sub(r'`[^`]*`|^    .*', '', text, flags=re.M)
-    assert not re.search(r'(?<!\\)<[a-z/].*', plain), 'browsers drop unknown elements'
-    for table in re.findall(r'(?:^\|.*\n)+', text, re.MULTILINE):
-        rows = [len(re.findall(r'(?<!\\)\|', row)) for row in table.splitlines()]
-        assert set(rows) == {rows[0]}, table.splitlines()[[n != rows[0] for n in rows].index(True)]
-
-
 def test_the_english_of_documents_and_docstrings(monkeypatch, capsys):
     monkeypatch.setattr('sys.argv', ['prose.py'])
     assert prose.main() == 0, capsys.readouterr().out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What documents point at: files, headings, commands of `flexdyn` and launch files."""
+"""What documents point at and show: files, headings, commands, launch files, whole tables."""
 
 import re
 import shlex
@@ -42,6 +42,17 @@ def test_links_lead_to_files_and_headings(page):
         assert target.exists(), link
         if anchor and target.suffix == '.md':
             assert anchor in anchors(target), link
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_text_of_tables_and_elements_is_lost(page):
+    """A bar in a cell, as in [rad | m], starts a new one unless it is escaped."""
+    text = re.sub(r'<!--.*?-->', '', prose(page), flags=re.DOTALL)
+    plain = re.sub(r'`[^`]*`|^    .*', '', text, flags=re.MULTILINE)
+    assert not re.search(r'(?<!\\)<[a-z/].*', plain), 'browsers drop unknown elements'
+    for table in re.findall(r'(?:^\|.*\n)+', text, re.MULTILINE):
+        rows = [len(re.findall(r'(?<!\\)\|', row)) for row in table.splitlines()]
+        assert set(rows) == {rows[0]}, table.splitlines()[[n != rows[0] for n in rows].index(True)]
 
 
 def commands(program):
