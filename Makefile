@@ -92,6 +92,7 @@ soak: setup ## ten minutes of the inverse dynamics node at 500 Hz: its memory st
 
 docs: setup-docs ## the site of documents into build/docs; warnings and broken internal links are errors
 	@$(ENV) python -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo 'The site is in build/docs/index.html.'
 
 docs-links: setup-docs ## check the links of the documents to other sites (needs the network)
 	@$(ENV) python -m sphinx -q -b linkcheck docs build/docs-links

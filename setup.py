@@ -36,7 +36,7 @@ EXTRAS = {
     'studies': ['clarabel', 'cvxpy-base', 'figaroh', 'matplotlib'],
     'sundials': ['scikit-sundae'],
     'oracles': ['example-robot-data', 'mujoco', 'pin'],
-    'docs': ['myst-parser', 'sphinx', 'sphinx-rtd-theme'],
+    'docs': ['latex2mathml', 'myst-parser', 'sphinx', 'sphinx-rtd-theme'],
     'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],
 }
 

@@ -10,8 +10,14 @@ WRAPPER = re.search(r'exec\(open\("(.+?)"\)', Path(__file__).read_text(encoding=
 ROOT = Path(WRAPPER.group(1) if WRAPPER else __file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from docutils import nodes  # noqa: E402
 import flexdyn_ros  # noqa: E402
 from flexdyn_ros.cli.main import build_parser  # noqa: E402
+
+try:
+    from latex2mathml.converter import convert
+except ImportError:  # rosdoc2 installs what package.xml names; MathJax then needs a network
+    convert = None
 
 project = 'flexdyn_ros'
 author = 'flexdyn_ros maintainers'
@@ -23,6 +29,9 @@ extensions = [
 ]
 exclude_patterns = ['_build']
 html_theme = 'sphinx_rtd_theme'
+html_static_path, html_css_files = ['_static'], ['site.css']
+MATH_FONTS = 'Latin Modern Math, STIX Two Math, Cambria Math, DejaVu Math TeX Gyre, math'
+html_math_renderer = 'mathml' if convert else 'mathjax'
 myst_enable_extensions = ['dollarmath']
 myst_heading_anchors = 4
 # Docstrings put code in single backquotes, and types stand in the signatures.
@@ -106,7 +115,20 @@ def move_links(app: object, name: str, source: list[str]) -> None:
         source[0] = source[0].replace(link, place)
 
 
+def write_formula(page: object, node: nodes.Element) -> None:
+    """Write a formula as MathML, which browsers typeset without a network or scripts."""
+    block = isinstance(node, nodes.math_block)
+    text = convert(node.astext(), display='block' if block else 'inline')
+    style = f'font-family: {MATH_FONTS}' + '; margin: 1em 0' * block
+    page.body.append(text.replace('<math ', f'<math style="{style}" ', 1))
+    raise nodes.SkipNode
+
+
 def setup(app: object) -> None:
-    """Write pages at the start, and change links as pages are read."""
+    """Typeset formulas, write pages at the start, and change links as pages are read."""
+    if convert:
+        app.add_html_math_renderer(
+            'mathml', inline_renderers=(write_formula, None),
+            block_renderers=(write_formula, None))
     app.connect('config-inited', write_pages)
     app.connect('source-read', move_links)

@@ -21,17 +21,16 @@ def main():
     text = fd.load_robot(URDF, xacro_arguments={'modes': '0'}).descriptions[0]
     rclpy.init()
     user, answers = rclpy.create_node('user'), []
-    arm = InverseDynamicsNode(parameter_overrides=[
-        Parameter('robot_description', value=text.replace('</robot>', SPRING)),
-        Parameter('trajectory_output', value='corrected_positions'),
-        Parameter('timeout', value=9.0)])
-    name, executor = arm.get_name(), rclpy.get_global_executor()
+    arm = InverseDynamicsNode(parameter_overrides=[Parameter(k, value=v) for k, v in {
+        'robot_description': text.replace('</robot>', SPRING), 'timeout': 9.0,
+        'trajectory_output': 'corrected_positions'}.items()])
+    name, executor, joints = arm.get_name(), rclpy.get_global_executor(), ['joint1', 'joint2']
     all(map(executor.add_node, (arm, user)))
     driver = user.create_publisher(JointState, 'joint_states', 1)
     plans = user.create_publisher(JointTrajectory, f'{name}/trajectory_in', 1)
     user.create_subscription(JointTrajectory, f'{name}/trajectory_out', answers.append, 1)
     service = user.create_client(Trigger, f'{name}/correct_trajectory')
-    state = JointState(name=['joint1', 'joint2'], position=[-1.2, 0.6], velocity=[0.0, 0.0])
+    state = JointState(name=joints, position=[-1.2, 0.6], velocity=[0.0, 0.0])
     plan = JointTrajectory(joint_names=state.name, points=[JointTrajectoryPoint()])
     plan.points[0].positions, plan.points[0].time_from_start.sec = [-0.5, -0.5], 1
 
@@ -49,9 +48,10 @@ def main():
     print('service:', done.result().message)
     if len(sys.argv) > 1:
         import matplotlib.pyplot as plt
-        for each in answers:
-            plt.plot([p.velocities for p in each.points])
-        plt.title('velocities of the motors [rad/s] every 10 ms, without and with a limit')
+        for each, style, at in zip(answers, ('-', '--'), ('', ', at most 1 rad/s^2')):
+            t = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in each.points]
+            plt.plot(t, [p.velocities for p in each.points], style, label=[j + at for j in joints])
+        plt.legend(title='velocity [rad/s] over time [s]', loc='lower right', fontsize='small')
         plt.savefig(sys.argv[1])
     arm.destroy_node()
 

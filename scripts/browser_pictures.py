@@ -22,6 +22,8 @@ ARGUMENTS = ('--no-sandbox', '--disable-gpu', '--disable-background-networking',
              '--disable-component-update', '--disable-sync', '--no-first-run')
 WIDTH = 640  # [pixels]
 FACTOR, EVERY = 20.0, 2  # of the deflection as drawn; frames of the page to one of the picture
+FACTOR_TO = "f => { document.getElementById('factor').value = data.factors.indexOf(f); draw(); }"
+FAINT = 0.35  # opacity of the rigid arm beside the bent one
 TIMES = (0.0, 0.7, 1.4, 2.0)  # [s]
 POINTS = ((-0.6, -1.4, 1.3, 0.0, 0.5, 0.0), (0.8, -0.8, 0.9, 0.4, 0.5, 0.0),
           (0.2, -1.6, 1.6, 0.0, 0.9, 0.0), (-0.6, -1.4, 1.3, 0.0, 0.5, 0.0))  # [rad]
@@ -53,6 +55,15 @@ def shot(page, colours: int = 128) -> Image.Image:
         colours, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
 
 
+def over_rigid(bent: bytes, rigid: bytes) -> Image.Image:
+    """Return the picture of the bent arm, with the rigid one faint behind it."""
+    front, behind = (
+        np.asarray(Image.open(BytesIO(each)).convert('RGB'), float) for each in (bent, rigid))
+    faint = 255.0 - FAINT * (255.0 - behind)
+    return Image.fromarray(np.minimum(front, faint).astype(np.uint8)).quantize(
+        64, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
+
+
 def page_pictures(browser, file: Path, folder: Path) -> None:
     """Keep the page with its controls, and a moving picture of the arm alone."""
     page = browser.new_page(viewport={'width': 800, 'height': 560})
@@ -67,7 +78,11 @@ def page_pictures(browser, file: Path, folder: Path) -> None:
     frames = []
     for k in range(0, page.evaluate('times.length'), EVERY):
         page.evaluate(move, k)
-        frames.append(shot(page, 48))
+        pair = []
+        for factor in (FACTOR, 0.0):
+            page.evaluate(FACTOR_TO, factor)
+            pair.append(page.screenshot())
+        frames.append(over_rigid(*pair))
     frames[0].save(folder / 'bending_arm.gif', save_all=True, append_images=frames[1:],
                    duration=round(1000 * EVERY / 30), loop=0, optimize=True)
 

@@ -32,7 +32,8 @@ def _row(name: str, function: Function) -> str:
     depends = ['loops'] if function.of_loops else []
     depends += ['gravity'] if function.uses_gravity else []
     depends += ['payloads'] if function.uses_inertia else []
-    return f'| `{name}` | {", ".join(arguments)} | {function.summary} | {", ".join(depends)} |\n'
+    summary = function.summary.replace('|', '\\|')
+    return f'| `{name}` | {", ".join(arguments)} | {summary} | {", ".join(depends)} |\n'
 
 
 if __name__ == '__main__':

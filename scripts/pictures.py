@@ -40,8 +40,11 @@ def keep(folder: Path) -> None:
     for path in folder.glob('*.png'):
         with Image.open(path) as image:
             if image.mode != 'P':  # as the screenshots are, already
-                size = (WIDTH, round(image.height * WIDTH / image.width))
-                image = image.convert('RGB').resize(size).quantize(64)
+                width = WIDTH if image.width < 2 * image.height else 3 * WIDTH // 2
+                size = (width, round(image.height * width / image.width))
+                # A palette that keeps every hue, thin lines included.
+                image = image.convert('RGB').resize(size, Image.Resampling.LANCZOS).quantize(
+                    64, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
             image.save(PICTURES / path.name, optimize=True)
 
 

@@ -31,7 +31,9 @@ def draw(file: Path) -> Path:
             sheet.paste(image, (k * WIDTH, top))
             top += image.height
     picture = PICTURES / f'{file.stem}.png'
-    sheet.quantize(96).save(picture, optimize=True)
+    # As a palette that keeps every hue, thin lines included.
+    sheet.quantize(96, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE).save(
+        picture, optimize=True)
     return picture
 
 

@@ -51,6 +51,11 @@ export PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
 pip=("$venv/bin/python" -m pip install --quiet --constraint "requirements/constraints-py$version.txt")
 
 echo "Setting up .venv for the ${level/run/demo} (Python ${version:0:1}.${version:1}); the first time takes minutes ..."
+# A dot every second on a terminal, while pip is quiet.
+if [ -t 1 ]; then
+  while sleep 1; do printf .; done & dots=$!
+  trap 'kill "$dots"; echo' EXIT
+fi
 if ! { "${pip[@]}" "${options[@]}" setuptools wheel &&
        "${pip[@]}" "${options[@]}" "${requirements[@]}"; }; then
   echo 'flexdyn_ros: installing from PyPI failed. Is there a network, and 2 GB of free disk?' >&2

@@ -201,6 +201,10 @@ def damping_controller(
 
 
 def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes:
+    if not found.poles.size:
+        raise ArgumentError(
+            'modes', f'is {count}, and no mode of the robot has a damping ratio below 0.1. Give '
+            'the extension with its flexible links')
     if not 1 <= count <= len(found.poles):
         raise ArgumentError(
             'modes', f'is {count}, expected at most {len(found.poles)}: under this joint loop '

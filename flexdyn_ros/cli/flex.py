@@ -15,7 +15,7 @@ Write a <flexdyn> element that lets one link bend by a beam. The beam takes its 
 The element goes to stdout, or to a file; `--extension FILE` of all commands reads it.
 
 Examples:
-  flexdyn flex arm.urdf --link forearm --first-frequency 18 -o flexible.xml
+  flexdyn flex arm.urdf --link forearm --first-frequency 80 -o flexible.xml
   flexdyn flex arm.urdf --link boom --tube 0.08 0.003 --material aluminium --modes 2
   flexdyn check arm.urdf --extension flexible.xml
 """
@@ -25,11 +25,11 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from typing import Mapping, TYPE_CHECKING
+from typing import Mapping, Optional, TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from flexdyn_ros.cli.options import load, positive, print_json
-from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import write_text
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def run(call: argparse.Namespace) -> int:
     robot.link(call.link)  # raises where there is none
     tip = call.tip or _farthest_joint(robot, call.link)
     section, static = _section(call, robot.link(call.link)), ''
-    link = _bent(call, _text(call, tip, section))
+    link = _bent(call, _text(call, tip, section)).link(call.link)
     beam = link.beam
     assert beam is not None
     factor = 1.0
@@ -88,13 +88,16 @@ def run(call: argparse.Namespace) -> int:
         static = ' static_modes="1"' if beam.mass else ''  # one mode alone is 3 percent stiffer
     scaled = {k: v * (factor if k in ('iy', 'iz') else 1.0) for k, v in section.items()}
     text = _text(call, tip, scaled, static)
-    link = _bent(call, text)
+    bent = _bent(call, text)
+    link = bent.link(call.link)
+    frequency, sag = _in_the_arm(bent, call.link)
     if call.output:
         write_text(call.output, text)
     if call.json:
         print_json({
             'link': call.link, 'tip': tip, 'length_m': beam.length, 'share': beam.share,
-            'lowest_frequency_hz': _lowest(link), 'extension': text,
+            'lowest_frequency_hz': _lowest(link), 'frequency_in_the_arm_hz': frequency,
+            'sag_m': sag, 'extension': text,
         })
         return 0
     if not call.output:
@@ -103,9 +106,9 @@ def run(call: argparse.Namespace) -> int:
         f'largest share of <inertial> {100.0 * beam.share:.3g} percent, ')
     print(f'{call.link}: {beam.length:.4g} m to {tip}, {share}lowest frequency '
           f'{_lowest(link):.4g} Hz without load', file=sys.stderr)
-    if call.output:
-        print(f'With the arm as load: flexdyn modes URDF --extension {call.output}',
-              file=sys.stderr)
+    if frequency is not None:
+        print(f'In the arm at zero, joints held: lowest frequency {frequency:.3g} Hz, '
+              f'the tip sags by {1e3 * sag:.3g} mm', file=sys.stderr)
     return 0
 
 
@@ -161,9 +164,32 @@ def _text(
 """
 
 
-def _bent(call: argparse.Namespace, text: str) -> 'Link':
-    with_text = argparse.Namespace(**{**vars(call), 'extension': [*call.extension, text]})
-    return load(with_text).link(call.link)
+def _bent(call: argparse.Namespace, text: str) -> 'Robot':
+    return load(argparse.Namespace(**{**vars(call), 'extension': [*call.extension, text]}))
+
+
+def _in_the_arm(robot: 'Robot', link: str) -> tuple[Optional[float], float]:
+    """
+    Return the arm's lowest frequency [Hz] and the link's deflection at its tip [m].
+
+    The joints are held at zero, under gravity. The frequency is None where loops or an arm
+    without equilibrium leave neither.
+    """
+    from flexdyn_ros.linearisation.equilibrium import static_equilibrium
+    from flexdyn_ros.robot_dynamics import Dynamics
+    from flexdyn_ros.simulation.vibrations import analyse
+
+    dyn = Dynamics(robot, backend='reference')
+    try:
+        found = static_equilibrium(dyn, robot.neutral_configuration(), deflected=True)
+        locked = analyse(robot, found.q, found.stiffness)['locked']
+    except FlexdynError:
+        return None, 0.0
+    along = {'y': 0.0, 'z': 0.0}
+    for name, value in zip(robot.mode_names, found.q[-robot.n_modes:]):
+        if name.startswith(f'{link}/bending_'):
+            along[name.rpartition('bending_')[2][0]] += float(value)  # 1 at the tip
+    return locked[0]['frequency'], math.hypot(*along.values())
 
 
 def _lowest(link: 'Link') -> float:

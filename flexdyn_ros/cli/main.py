@@ -111,6 +111,11 @@ def _run(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) ->
         where = error.filename or 'Standard output'  # all other writers name their file
         return _report(f'{where}: {error.strerror or error}.', EXIT_CALL)
     except Exception as error:
+        missing = getattr(error, 'name', None) if isinstance(error, ModuleNotFoundError) else None
+        if missing and missing.partition('.')[0] != __name__.partition('.')[0]:
+            return _report(
+                f'{sys.executable} has no Python package "{missing}". Activate the environment '
+                'of flexdyn_ros, or install it there.', EXIT_CALL)
         if call.debug:
             traceback.print_exc()
             return EXIT_MODEL

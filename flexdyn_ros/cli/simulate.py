@@ -156,8 +156,9 @@ def run(call: argparse.Namespace) -> int:
     base = _base_acceleration(robot, call.base_acceleration)
     if call.set:
         raise ArgumentError('--set', 'needs a scenario, and the call names a robot')
-    folder = new_folder(call.out or 'simulation')
     dyn = Dynamics(robot)
+    further = further_files(call, dyn, description_folder(call))
+    folder = new_folder(call.out or 'simulation')
     if robot.loops:
         q0, qd0 = nearest_closed(dyn, q0, qd0, [word.partition('=')[0] for word in call.q0])
     dynamic = call.modes == 'dynamic'
@@ -171,7 +172,6 @@ def run(call: argparse.Namespace) -> int:
             chosen = choose(dyn, q0, call.dt, call.method, call.force, call.stops, driven)
         dt, method = chosen.dt, call.method
         limit = None if chosen.limit is None else chosen.limit.step
-    further = further_files(call, dyn, description_folder(call))
     start = time.perf_counter()
     try:
         with kept_motion(folder):

@@ -181,7 +181,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     for name, tip in summary['tip_deflections'].items():
         print(f'peak of {name}: {tip["peak"]:.4g} {tip["unit"]}')
     print(
-        f'wall time {summary["wall_time"]:.3g} s, real-time factor '
+        f'wall time {summary["wall_time"]:.3g} s with first compiling, real-time factor '
         f'{summary["real_time_factor"]:.3g} (above 1 is faster than real time)'
     )
     names = ', '.join(Path(path).name for path in summary['files'])

@@ -63,7 +63,7 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
         rows.append((
             run['robot'], CONTROLS[run['control']],
             f'{1e3 * error["rms"]:.4g}', f'{1e3 * error["largest"]:.4g}',
-            '-' if factor is None else f'{factor:g} times',
+            '-' if factor is None else f'{float(f"{factor:.3g}"):g} times',
             f'{run["states"]["recorded"]}', f'{run["real_time_factor"]:.2f}',
         ))
     headings = (

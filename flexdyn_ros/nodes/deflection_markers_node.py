@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 import sys
 import time
 from typing import Any, Optional
@@ -107,8 +108,10 @@ class DeflectionMarkersNode(RobotNode):
 
     def _make_scene(self) -> None:
         p = self.parameters
+        file = p['description_file']
         self.scene = Scene(
-            self.dyn, packages=package_folders(p['packages'], 'packages'),
+            self.dyn, Path(file).resolve().parent if file else None,
+            packages=package_folders(p['packages'], 'packages'),
             triangles=p['triangles'], radius=p['tube_radius'], visuals=p['visuals'],
             rigid_meshes=bool(p['browser']))
         self.lines = centre_lines(self.robot, p['points'])

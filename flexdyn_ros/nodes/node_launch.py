@@ -114,6 +114,10 @@ def node_launch_description(
             **texts,
             **topics,
         }),
-        node(UnlessCondition(from_topic), {'robot_description': description_parameter()}),
+        # Nodes that draw find the meshes from the file's place; others have no such parameter.
+        node(UnlessCondition(from_topic), {
+            'robot_description': description_parameter(),
+            'description_file': ParameterValue(
+                LaunchConfiguration('description_file'), value_type=str)}),
         node(IfCondition(from_topic), {}),
     ])

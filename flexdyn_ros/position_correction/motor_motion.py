@@ -203,10 +203,18 @@ def prepare(dyn: Dynamics, frame: str = '', outputs: Sequence[str] = ()) -> Elas
 
 
 def _only_tip(robot: Any) -> str:
-    """Return the link without child joints."""
-    tips = robot.tip_names
+    """Return the link without child joints that moves, where there is one alone."""
+    above = {joint.child: joint for joint in robot.joints}
+
+    def moves(link: str) -> bool:
+        joint = above.get(link)
+        return joint is not None and (bool(joint.coordinate_names) or moves(joint.parent))
+
+    tips = [name for name in robot.tip_names if moves(name)]
     if len(tips) != 1:
-        raise ArgumentError('frame', f'is needed: the robot has the tips {", ".join(tips)}')
+        raise ArgumentError(
+            'frame', f'is needed: the robot has the tips {", ".join(tips)}. Name one, in a node '
+            'by the parameter correction.frame')
     return tips[0]
 
 

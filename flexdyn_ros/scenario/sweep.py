@@ -162,7 +162,7 @@ def _run_by_dask(
         from distributed import as_completed, Client
     except ImportError as missed:
         raise FlexdynError(
-            'A sweep on a cluster needs Dask: pip install flexdyn_ros[cluster]') from missed
+            'A sweep on a cluster needs Dask: pip install dask distributed') from missed
     options: dict[str, Any] = {'address': address}
     if address == 'local':
         options = {'n_workers': workers, 'threads_per_worker': 1, 'dashboard_address': None}

@@ -50,7 +50,7 @@ def write_table(rows: Sequence[Row], folder: Path, kind: Optional[str] = None) -
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise FlexdynError('Parquet needs pyarrow: pip install flexdyn_ros[cluster]') from error
+        raise FlexdynError('Parquet needs pyarrow: pip install pyarrow') from error
     with new_file(path) as file:
         parquet.write_table(
             pyarrow.table({name: [row.get(name) for row in rows] for name in names}), file)

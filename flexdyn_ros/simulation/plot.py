@@ -56,16 +56,17 @@ def save_plots(
 def plot_joints(
     trajectory: Trajectory, references: Optional[References] = None
 ) -> Optional[Any]:
-    """Return a matplotlib Figure of joint positions, rates and torques; None without joints."""
+    """Return a matplotlib Figure of joint positions, rates and nonzero torques, or None."""
     n_modes = len(trajectory.mode_names)
     nq, nv = len(trajectory.names) - n_modes, len(trajectory.velocity_names) - n_modes
     panels = [
         *_panels(_QUANTITY, trajectory.q, trajectory.names[:nq], trajectory.units[:nq]),
         *_panels(_RATE, trajectory.qd, trajectory.velocity_names[:nv],
                  trajectory.velocity_units[:nv]),
-        *_panels(_EFFORT, trajectory.tau, trajectory.velocity_names[:nv],
-                 trajectory.effort_units[:nv]),
     ]
+    if trajectory.tau.any():
+        panels += _panels(
+            _EFFORT, trajectory.tau, trajectory.velocity_names[:nv], trajectory.effort_units[:nv])
     return _figure(trajectory, 'joints', panels, references or {})
 
 

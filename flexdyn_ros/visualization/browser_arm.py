@@ -49,6 +49,8 @@ class BrowserArm:
         at_rest = scene.at(scene.dyn.robot.neutral_configuration())
         self._bands = [
             self._added(f'/{name}/{number}', drawn) for number, drawn in enumerate(at_rest)]
+        for bands, drawn in zip(self._bands, at_rest):
+            self._move(bands, drawn, None)
 
     def show(self, visible: bool) -> None:
         """Show or hide the arm."""

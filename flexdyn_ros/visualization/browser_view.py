@@ -42,6 +42,7 @@ import numpy as np
 
 FRAMES_PER_SECOND = 30.0
 VIBRATIONS_PER_SECOND = 0.5  # as drawn
+ASIDE = 0.3  # of the arm's size: the camera looks beside it
 INSTALL = 'pip install viser trimesh pycollada fast-simplification matplotlib'
 
 
@@ -243,9 +244,10 @@ class BrowserView:
         scene.add_light_hemisphere(
             '/sky', ground_color=(110, 110, 120), intensity=2.0, position=(0.0, 0.0, 1.0))
         scene.add_light_directional('/lamp', intensity=1.5, position=(0.5, -1.0, 1.0))
-        camera.look_at = tuple(((low + high) / 2.0).tolist())
-        camera.position = tuple(
-            ((low + high) / 2.0 + self._size * np.array([0.4, -0.8, 0.4])).tolist())
+        # Right of the arm: the panel covers that side.
+        centre = (low + high) / 2.0 + self._size * ASIDE * np.array([0.89, 0.45, 0.0])
+        camera.look_at = tuple(centre.tolist())
+        camera.position = tuple((centre + self._size * np.array([0.4, -0.8, 0.4])).tolist())
 
     def _on_record(self, _: Any) -> None:
         """Start a recording of the shown motion, or end it."""

@@ -14,6 +14,7 @@ from typing import Mapping, Optional, Union
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.internal_forces import elastic_energy
 from flexdyn_ros.errors import ArgumentError, LoopsCannotClose
+from flexdyn_ros.model.urdf.document import find_package
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.visualization.shapes import bends, replacements, SceneShape, shape_of
 from flexdyn_ros.visualization.shown_states import closed
@@ -223,7 +224,7 @@ class Scene:
         if visual.shape == 'mesh':
             path = mesh_file(self.dyn.robot, visual.address, base_dir, packages)
             package = visual.address.partition('package://')[2].partition('/')[0]
-            found_by_ros = package and package not in packages
+            found_by_ros = package and package not in packages and find_package(package)
             self.resources[visual.address] = (
                 visual.address if found_by_ros else path.resolve().as_uri())
             if not (rigid_meshes or bends(self.dyn.robot, visual.link)):

@@ -165,6 +165,20 @@ def test_an_unexpected_exception_is_called_a_bug(folder):
     assert 'Traceback' in runs[1].stderr
 
 
+def test_a_missing_package_is_no_bug(folder):
+    """As under a Python without the environment of this package."""
+    code = (
+        'import sys; sys.modules["urdf_parser_py"] = None\n'
+        'from flexdyn_ros.cli.main import main\n'
+        'sys.exit(main(sys.argv[1:]))\n'
+    )
+    run = subprocess.run([sys.executable, '-c', code, 'info', 'arm.urdf'], cwd=folder,
+                         env=surroundings(), capture_output=True, text=True)
+    assert run.returncode == 2
+    assert f'{sys.executable} has no Python package "urdf_parser_py". Activate' in run.stderr
+    assert run.stderr.count('\n') == 1
+
+
 def test_description_may_come_on_stdin(folder):
     """A dash reads the text, as a pipe from xacro gives it."""
     text = (folder / 'arm.urdf').read_text()

@@ -2,6 +2,7 @@
 """`flexdyn flex`: an extension from a frequency, a tip stiffness or a section."""
 
 import math
+import re
 
 from command import ARM, flexdyn, flexdyn_many, FOREARM
 import flexdyn_ros as fd
@@ -49,6 +50,15 @@ def test_the_frequency_holds_and_the_rigid_link_is_unchanged(arms, name):
                     for r in (bent, rigid))
     assert np.allclose(ours[:2, :2], theirs, rtol=1e-9)
     assert np.linalg.eigvalsh(ours)[0] > 0.0
+    # Held at zero, by the linear equations of the modes alone.
+    dyn = fd.Dynamics(bent, backend='reference')
+    stiffness = np.diag(
+        [dyn.elastic_vector(one, 0 * one)[k] for k, one in ((2, np.eye(4)[2]), (3, np.eye(4)[3]))])
+    sag = np.linalg.norm(np.linalg.solve(stiffness, dyn.gravity_vector(np.zeros(4))[2:]))
+    lowest_rate = np.sqrt(np.linalg.eigvals(np.linalg.solve(ours[2:, 2:], stiffness)).min().real)
+    words = re.search(r'lowest frequency (\S+) Hz, the tip sags by (\S+) mm', run.stderr).groups()
+    assert float(words[0]) == pytest.approx(lowest_rate / (2 * math.pi), rel=0.05)
+    assert float(words[1]) == pytest.approx(1e3 * sag, rel=0.05)
 
 
 @pytest.mark.parametrize('name', ['arm', 'hub'])

@@ -34,7 +34,7 @@ def test_plots_are_written(folder, run, tmp_path, kind, what):
 
 def test_a_wrong_file_signal_or_time_is_an_error_of_the_call(folder, run, tmp_path):
     for words, problem in (
-        ((tmp_path / 'none.npz',), 'none.npz'),
+        ((tmp_path / 'none.npz',), 'none.npz, expected a file of save_npz: it cannot be read: No'),
         ((run / 'trajectory.npz', '--what', 'spectrum', '--signal', 'nose'), '"nose"'),
         ((run / 'trajectory.npz', '--from', '5'), 'hold no sample'),
     ):

@@ -57,6 +57,14 @@ def test_wrong_arguments_are_named(dyn):
             design(dyn, **changes)
 
 
+def test_a_rigid_arm_is_told_what_it_lacks():
+    """As with the vendor's description alone."""
+    puma = fd.load_robot('package://flexdyn_ros/urdf/puma560.urdf.xacro')
+    gains = {'joint_q': [0.0] * 6, 'kp': [2e3] * 6, 'kd': [2e2] * 6}
+    with pytest.raises(fd.FlexdynError, match='no mode of the robot.*Give the extension'):
+        design(fd.Dynamics(puma), in_drives=True, **gains)
+
+
 def test_what_cannot_be_damped_is_refused_with_the_reason(dyn):
     """A delay beyond the bound, an unstable joint loop, modes too fast for the rate."""
     with pytest.raises(fd.FlexdynError, match='200 ms is more than 0.1 periods'):

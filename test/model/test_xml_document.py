@@ -273,3 +273,43 @@ def test_package_addresses(variable, tmp_path, monkeypatch):
     assert load_robot('package://arm_models/arm.urdf') == load_robot(ARM)
     with pytest.raises(ValueError, match='does not exist'):
         resolve_file('package://arm_models/other.urdf', None)
+
+
+@pytest.fixture
+def vendor_sources(tmp_path, monkeypatch):
+    """Return a folder with the sources of a vendor's package, whose folder has another name."""
+    monkeypatch.delenv('ROS_PACKAGE_PATH', raising=False)
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    folder = tmp_path / 'Vendor_Description'
+    (folder / 'urdf' / 'inc').mkdir(parents=True)
+    (folder / 'package.xml').write_text('<package><name> vendor_description </name></package>')
+    (folder / 'urdf' / 'inc' / 'body.xacro').write_text(XACRO)
+    (folder / 'urdf' / 'arm.urdf.xacro').write_text(
+        '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include '
+        'filename="$(find vendor_description)/urdf/inc/${\'body\'}.xacro"/></robot>')
+    return folder
+
+
+def test_xacro_finds_the_package_in_whose_sources_the_file_lies(vendor_sources):
+    file = vendor_sources / 'urdf' / 'arm.urdf.xacro'
+    assert load_robot(file).total_mass == 3.0
+    assert find_package('vendor_description', file.parent) == vendor_sources
+    assert find_package('vendor_description') is None
+    address = 'package://vendor_description/urdf/arm.urdf.xacro'
+    assert resolve_file(address, file.parent) == file
+
+
+def test_a_package_that_xacro_misses_is_named_with_the_remedy(vendor_sources, monkeypatch):
+    lone = vendor_sources.parent / 'lone.urdf.xacro'
+    lone.write_text((vendor_sources / 'urdf' / 'arm.urdf.xacro').read_text())
+    with pytest.raises(ModelError) as caught:
+        load_robot(lone)
+    assert str(caught.value).endswith(
+        'xacro finds no package "vendor_description". Name the folder that holds it in '
+        'ROS_PACKAGE_PATH.')
+    monkeypatch.setenv('ROS_PACKAGE_PATH', str(vendor_sources))
+    with pytest.raises(ModelError, match='vendor_description'):
+        load_robot(lone)  # the folder's name is none of a package
+    vendor_sources.rename(vendor_sources.parent / 'vendor_description')
+    monkeypatch.setenv('ROS_PACKAGE_PATH', str(vendor_sources.parent))
+    assert load_robot(lone).total_mass == 3.0

@@ -152,6 +152,14 @@ def test_meshes_of_rigid_links_are_left_to_the_viewer(tmp_path):
         assert hand.mesh_use_embedded_materials
         assert hand.scale.z == 3.0
         assert not drawing.set(packages=['hand_description=/no/such/folder'])
+    # Without the option: in the sources of the description's own package, and beside it.
+    (tmp_path / 'package.xml').write_text('<package><name>hand_description</name></package>')
+    for address in ('package://hand_description/hand.stl', 'hand.stl'):
+        own = {'robot_description': text.replace('package://hand_description/hand.stl', address),
+               'description_file': str(tmp_path / 'arm.urdf')}
+        with Drawing(own) as drawing:
+            (hand,) = drawing.draw(modes=(0.0, 0.0))['visuals']
+            assert hand.mesh_resource == (tmp_path / 'hand.stl').as_uri()
 
 
 def test_the_reference_and_the_factor_change_while_the_node_draws():

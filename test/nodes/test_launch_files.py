@@ -147,6 +147,7 @@ def test_without_a_file_the_description_comes_from_the_topic(share, description,
     assert waiting.executable == described.executable == f'{name}_node'
     assert 'robot_description' not in waiting.parameters[-1]
     assert '<robot' in described.parameters[-1]['robot_description']
+    assert described.parameters[-1]['description_file'] == str(description)
 
 
 @needs_stand_in

@@ -29,8 +29,8 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 
 
 OPTIONAL = {
-    'clarabel', 'control', 'cvxpy', 'distributed', 'meshio', 'pyNastran', 'pyarrow', 'pyuff',
-    'rosbags', 'sksundae', 'trimesh', 'viser'}
+    'clarabel', 'control', 'cvxpy', 'distributed', 'fast_simplification', 'meshio', 'pyNastran',
+    'pyarrow', 'pyuff', 'rosbags', 'sksundae', 'trimesh', 'viser'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
@@ -76,7 +76,8 @@ def test_pip_installs_what_the_library_imports():
              'rosbags': 'rosbags', 'pyNastran': 'pyNastran', 'control': 'control',
              'distributed': 'distributed', 'pyarrow': 'pyarrow', 'pyuff': 'pyuff',
              'meshio': 'meshio', 'trimesh': 'trimesh', 'cvxpy': 'cvxpy-base',
-             'clarabel': 'clarabel', 'viser': 'viser', 'sksundae': 'scikit-sundae'}
+             'clarabel': 'clarabel', 'viser': 'viser', 'sksundae': 'scikit-sundae',
+             'fast_simplification': 'fast-simplification'}
     assign = {
         target.id: ast.literal_eval(node.value)
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
@@ -92,7 +93,7 @@ def test_pip_installs_what_the_library_imports():
     needed = imported_modules('flexdyn_ros') - ros | {'xacro'}
     assert needed >= {'numpy', 'scipy', 'yaml'}
     # Imported where it is first needed by its name, and by trimesh.
-    indirect = {'dask', 'fast-simplification', 'gmsh', 'pycollada', 'scikit-fem'}
+    indirect = {'dask', 'gmsh', 'pycollada', 'scikit-fem'}
     assert {names[module] for module in needed - {'mpl_toolkits'}} == declared - indirect
 
 

@@ -10,7 +10,7 @@ from flexdyn_ros.position_correction import (
     CorrectionChoices,
     CorrectionRefused,
 )
-from flexdyn_ros.position_correction.motor_motion import _movable, _unwrapped
+from flexdyn_ros.position_correction.motor_motion import _movable, _only_tip, _unwrapped
 from flexdyn_ros.position_correction.reference_motion import (
     missing_smoothness,
     ReferenceMotion,
@@ -251,6 +251,21 @@ def test_a_second_trajectory_starts_where_the_tip_of_flexible_links_stands():
 def test_joints_that_are_left_out_have_no_springs():
     with pytest.raises(ArgumentError, match='leaves out shoulder, whose elasticity'):
         corrected_positions(flexible(), ['elbow'], rest_to_rest(0.0, 0.1))
+
+
+def test_the_tip_is_the_one_that_moves():
+    """Vendors put a frame on the base, which no joint moves; a gripper has several tips."""
+    added = """<link name="{0}"/><joint name="{0}_mount" type="fixed"><parent link="{1}"/>
+<child link="{0}"/></joint>"""
+    text = FLEXIBLE.format(young=2e11, stiffness=2e4)
+    base = fd.load_robot(text).root
+
+    def with_frame(name, parent):
+        return fd.load_robot(text.replace('</robot>', added.format(name, parent) + '</robot>'))
+    assert 'base_frame' in with_frame('base_frame', base).tip_names
+    assert _only_tip(with_frame('base_frame', base)) == 'tool'
+    with pytest.raises(ArgumentError, match='the tips .*camera.*correction.frame'):
+        _only_tip(with_frame('camera', 'fore'))
 
 
 def test_outputs_are_what_the_joints_move():

@@ -234,6 +234,9 @@ def test_states_from_topics_are_drawn_with_the_computed_one(view):
     own = view(live=True)
     own.step(0.0)
     assert own.controls['status'].content == 'Waiting for topics.'
+    for bands, drawn in zip(own._arm._bands, own._scene.at(np.zeros(NQ))):
+        if not drawn.shape.pieces:  # others hold their place in their vertices
+            assert np.allclose(bands[0].mesh.position, drawn.pose[:3, 3], atol=1e-9)
     q, second = np.zeros(NQ), np.zeros(NQ)
     q[:3], second[:3] = (0.2, 0.0, 0.03), (0.2, 0.0, 0.01)
     own.show(q, second)

@@ -2,12 +2,20 @@
 """Files of meshes: their folders, readers, cuts and reduction."""
 
 import logging
+from pathlib import Path
 import sys
 
 from drawn_arms import arm, LENGTH, visual
 import flexdyn_ros as fd
 from flexdyn_ros.visualization.scene import Scene
-from flexdyn_ros.visualization.surfaces import box, cylinder, read_surface, sphere, swept
+from flexdyn_ros.visualization.surfaces import (
+    box,
+    cylinder,
+    fitted,
+    read_surface,
+    sphere,
+    swept,
+)
 from flexdyn_ros.visualization.visuals import package_folders
 import numpy as np
 import pytest
@@ -75,6 +83,22 @@ def test_a_fine_mesh_gets_no_more_triangles_than_the_budget(tmp_path, budget):
     assert 0.2 * budget < len(surface.triangles) <= budget
     x = surface.vertices[:, 0]
     assert (x.min(), x.max()) == pytest.approx((0.0, LENGTH), abs=0.02)
+
+
+def test_a_vendors_link_keeps_its_surface_with_few_triangles():
+    models = pytest.importorskip('airo_models', reason='airo-models is not installed')
+    surface = read_surface(Path(models.get_urdf_path('ur5e')).parent / 'visual' / 'forearm.obj')
+    whole = area(surface)
+    for budget in (1000, 2500, 5000):
+        few = fitted(surface, np.array([-1.0, 0.0, 0.0]), 0.39, budget)
+        assert len(few.triangles) <= budget
+        assert area(few) == pytest.approx(whole, rel=0.03)
+
+
+def area(surface):
+    """Return the area of a surface [m^2]."""
+    a, b, c = (surface.vertices[surface.triangles[:, k]] for k in range(3))
+    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
 
 
 def test_packages_are_found_by_an_option_and_by_ros_package_path(tmp_path, monkeypatch):

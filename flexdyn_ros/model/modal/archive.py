@@ -95,7 +95,7 @@ def read_archive(
 
 @contextmanager
 def _opened(path: Path, largest: int) -> Iterator[zipfile.ZipFile]:
-    if not path.is_file():
+    if path.exists() and not path.is_file():
         raise ValueError('is not a NumPy .npz archive, but a pipe or device')
     try:
         file = open(path, 'rb')

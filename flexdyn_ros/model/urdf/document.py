@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Mapping, Optional, Union
 from urllib.parse import unquote, urlsplit
 from xml.dom import minidom
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from flexdyn_ros.errors import ArgumentError, FlexdynError, ModelError, require_known
@@ -163,10 +164,15 @@ def expand_xacro(
         ) from None
     mappings = _Arguments(arguments)
     try:
-        _start_xacro_at(xacro, str(at))
+        _start_xacro_at(xacro, at)
         document = minidom.parseString(declare_prefixes(text) or text)
         xacro.process_doc(document, mappings=mappings)
     except Exception as error:  # xacro evaluates Python, so anything may come out of it
+        missing = getattr(error, 'exc', error)
+        if isinstance(missing, _PackageMissing):
+            raise ModelError(
+                f'xacro finds no package "{missing}"', file=source,
+                advice=f'Name the folder that holds it in {_SOURCE_PATH}') from None
         what = ' '.join(str(error).split()) or type(error).__name__
         raise ModelError(
             f'xacro could not expand the description: {what}',
@@ -204,20 +210,43 @@ class _Arguments(dict[str, str]):
         return super().__getitem__(name)
 
 
-def _start_xacro_at(xacro: Any, file: str) -> None:
-    """Set the file name of the text in xacro; the function's name differs between its versions."""
+class _PackageMissing(Exception):
+    """$(find NAME) of xacro finds no package; the text is its name."""
+
+
+def _start_xacro_at(xacro: Any, file: Path) -> None:
+    """
+    Set the file name of the text in xacro, and let $(find NAME) look where `find_package` does.
+
+    The functions' names differ between versions of xacro, and xacro alone asks the ament index.
+    """
+    from xacro import substitution_args
+
+    def find(package: str) -> str:
+        folder = find_package(package, file.parent)
+        if folder is None:
+            raise _PackageMissing(package)
+        return str(folder)
+
+    substitution_args._eval_find = find
+    getattr(substitution_args, '_eval_dict', {})['find'] = find
     if hasattr(xacro, 'init_stacks'):
-        xacro.init_stacks(file)
+        xacro.init_stacks(str(file))
     else:
-        xacro.restore_filestack([file])
+        xacro.restore_filestack([str(file)])
 
 
-def find_package(package: str) -> Optional[Path]:
+def find_package(package: str, start: Optional[Path] = None) -> Optional[Path]:
     """
     Return the share folder of a ROS package, or None where it is not found.
 
-    The ament index is searched first, where it can be imported; then the folders of
-    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. This package finds its own files without any of them.
+    The ament index comes first, where it can be imported. The folders of AMENT_PREFIX_PATH and
+    ROS_PACKAGE_PATH follow, then those around a start. This package finds its own files without
+    any of them.
+
+    Args:
+        package: Name of the package.
+        start: Folder of a file, which may lie in the sources of the package itself.
     """
     if package == PACKAGE:
         try:
@@ -237,7 +266,16 @@ def find_package(package: str) -> Optional[Path]:
         for candidate in (folder / package, folder):
             if candidate.name == package and (candidate / 'package.xml').is_file():
                 return candidate
-    return None
+    around = [] if start is None else [start.resolve(), *start.resolve().parents]
+    return next((folder for folder in around if _package_name(folder) == package), None)
+
+
+def _package_name(folder: Path) -> Optional[str]:
+    """Return the name in the package.xml of a folder, or None where there is none."""
+    try:
+        return (ElementTree.parse(folder / 'package.xml').findtext('name') or '').strip()
+    except (OSError, ElementTree.ParseError):
+        return None
 
 
 def _folders(variable: str) -> list[Path]:
@@ -277,13 +315,14 @@ def _path_of(address: str, base_dir: Optional[Path], packages: Mapping[str, Path
         if path.is_absolute():
             return path
         if base_dir is None:
-            raise ValueError('is relative, and the description is text; pass base_dir')
+            raise ValueError(
+                'is relative, and the description is text; write package://, or pass base_dir')
         return base_dir / path
     if scheme == 'file':
         return Path(unquote(urlsplit(address).path))
     if scheme == 'package':
         package, _, inside = rest.partition('/')
-        folder = packages.get(package) or find_package(package)
+        folder = packages.get(package) or find_package(package, base_dir)
         if folder is None:
             raise ValueError(
                 f'names package "{package}", which is neither in the ament index nor in '

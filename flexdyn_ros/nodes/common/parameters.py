@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import math
 from pathlib import Path
+import re
 import sys
 from typing import Any, Iterable, Optional
 
@@ -217,6 +218,7 @@ def markdown_table(specifications: Iterable[ParameterSpecification]) -> str:
     rows = ['| Parameter | Type | Default | Meaning |', '|---|---|---|---|']
     for item in specifications:
         meaning = ' '.join(filter(None, [item.description, item.words]))
+        meaning = re.sub(r'[|<]', r'\\\g<0>', meaning)  # neither a cell nor a tag
         value = item.default_value
         default = 'empty' if value in ('', []) else f'`{str(value).lower()}`'
         if item.type.startswith('string') and value:
