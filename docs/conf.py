@@ -16,7 +16,7 @@ from flexdyn_ros.cli.main import build_parser  # noqa: E402
 
 try:
     from latex2mathml.converter import convert
-except ImportError:  # rosdoc2 installs what package.xml names; MathJax then needs a network
+except ImportError:  # rosdoc2 installs needs of package.xml; MathJax then needs a network
     convert = None
 
 project = 'flexdyn_ros'

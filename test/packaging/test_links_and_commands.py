@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What documents point at and show: files, headings, commands, launch files, whole tables."""
+"""Links, headings, commands, launch files and tables of the documents."""
 
 import re
 import shlex
