@@ -47,7 +47,7 @@ def real_vector(argument: str, value: Any, length: int, modes: int = 0) -> list[
         return _array(argument, value, (length,)).tolist()
     except ArgumentError:
         joints = length - modes
-        if not modes or np.shape(np.asarray(value, dtype=object)) != (joints,):
+        if not modes or real_numbers(argument, value, f'({length},)').shape != (joints,):
             raise
         raise ArgumentError(
             argument, f'has shape ({joints},), those of the joints, expected ({length},). The '
@@ -115,12 +115,19 @@ def targets(out: Any, count: int) -> Sequence[Optional[np.ndarray]]:
 
 def real_numbers(argument: str, value: Any, expected: str) -> np.ndarray:
     """Return numbers as a float array of any shape; `expected` names the right one in errors."""
+    masked = np.ma.is_masked(value) or (
+        isinstance(value, (list, tuple)) and any(each is np.ma.masked for each in value))
+    if masked:
+        raise ArgumentError(argument, f'has masked entries, expected {expected}: fill them')
     try:
         found = np.asarray(value)
-        if found.dtype.kind not in 'fiu' and found.size:
-            raise TypeError
-        return found.astype(float, copy=False)
-    except (TypeError, ValueError):
+        if found.dtype.kind not in 'fiu':
+            if found.size:
+                raise TypeError
+            return np.zeros(found.shape)
+        with np.errstate(over='ignore'):  # longer floats, which are then refused as infinite
+            return found.astype(float, copy=False)
+    except Exception:  # of any kind, from the value's own methods
         if isinstance(value, Mapping):
             raise ArgumentError(
                 argument, f'is a mapping, expected {expected}: numbers in the order of '

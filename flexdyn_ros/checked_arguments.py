@@ -82,7 +82,7 @@ class CheckedArguments:
         width, modes = self._width(argument), self._nv - self._n_joints
         return real_vector(argument, value, width, modes if width >= self._nv else 0)
 
-    def _frame(self, frame: str) -> str:
+    def _frame(self, frame: object) -> str:
         if not isinstance(frame, str) or frame not in self._frames:
             raise UnknownName('frame', frame, self.robot.frame_names)
         return frame

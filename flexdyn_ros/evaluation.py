@@ -88,7 +88,7 @@ class Evaluation(CheckedArguments):
         """
         function = FUNCTIONS[name]
         if function.of_frame:
-            frame = self._frame(frame or '')
+            frame = self._frame(frame)
         vectors = list(map(self._vector, function.inputs, given))
         loads = self._checked(wrenches)
         count = 0 if parameters is None else len(parameters.values)
