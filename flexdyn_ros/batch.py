@@ -205,7 +205,7 @@ def _sample_rows(
     count: Optional[int] = None
     for name, value in vectors.items():
         width = width_of(name)
-        rows = np.require(real_numbers(name, value, f'(N, {width})'), requirements='CA')
+        rows = np.require(real_numbers(name, value, f'(N, {width})'), requirements=('C', 'A'))
         if rows.ndim != 2 or rows.shape[1] != width:
             raise ArgumentError(name, f'has shape {rows.shape}, expected (N, {width})')
         if count is not None and len(rows) != count:
@@ -234,7 +234,7 @@ def _sample_wrenches(
     found = {}
     for frame, value in sorted(wrenches_by_frame(wrenches).items()):
         argument, shapes = f'wrenches["{frame}"]', f'(6,) or ({count}, 6)'
-        numbers = np.require(real_numbers(argument, value, shapes), requirements='CA')
+        numbers = np.require(real_numbers(argument, value, shapes), requirements=('C', 'A'))
         if numbers.shape not in ((6,), (count, 6)):
             raise ArgumentError(argument, f'has shape {numbers.shape}, expected {shapes}')
         refuse_infinite(argument, numbers)

@@ -181,10 +181,10 @@ def generate(
 def _singular(robot: Robot) -> FlexdynError:
     """Return the error that names a coordinate without inertia."""
     reference = ReferenceBackend(
-        robot, robot.gravity_vector, {each.link: each.inertia for each in robot.payloads})
+        robot, list(robot.gravity_vector), {each.link: each.inertia for each in robot.payloads})
     still = [0.0] * robot.nv
     try:
-        reference.forward_dynamics(robot.neutral_configuration(), still, still)
+        reference.forward_dynamics(robot.neutral_configuration().tolist(), still, still)
     except SingularMassMatrix as singular:
         return singular
     return ArgumentError('robot', 'moves almost no inertia. Check its masses')
