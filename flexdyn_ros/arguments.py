@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
 from inspect import signature
 from math import isfinite
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
+from typing import Any, Callable, Hashable, Mapping, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
@@ -169,9 +170,22 @@ def refuse_signature(argument: str, function: Callable[..., Any], given: Sequenc
 
 def names(argument: str, given: Any) -> tuple[str, ...]:
     """Return one name or several as a tuple; anything else is an ArgumentError."""
-    found = (given,) if isinstance(given, str) else given
-    if isinstance(found, Iterable):
-        found = tuple(found)
+    if isinstance(given, str):
+        return (given,)
+    with suppress(TypeError):
+        found = tuple(given)
         if all(isinstance(each, str) for each in found):
             return found
-    raise ArgumentError(argument, f'is {given!r}, expected names')
+    raise ArgumentError(argument, f'is {given!r:.60}, expected names in a sequence')
+
+
+def one_of(argument: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Raise an ArgumentError unless a value is one of these."""
+    if not isinstance(value, Hashable) or value not in allowed:
+        raise ArgumentError(argument, f'is "{value!s:.60}", expected one of {tuple(allowed)}')
+
+
+def refuse_unmapped(argument: str, values: Any) -> None:
+    """Raise an ArgumentError unless values of loops are a mapping by name, or None."""
+    if values is not None and not isinstance(values, Mapping):
+        raise ArgumentError(argument, 'must map names of loops to numbers')

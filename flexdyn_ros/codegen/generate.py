@@ -8,6 +8,7 @@ import keyword
 import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
+from flexdyn_ros.arguments import one_of, real_number
 from flexdyn_ros.codegen.export.c import c_program, emit_c
 from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.fortran import emit_fortran
@@ -135,18 +136,18 @@ def generate(
     require_robot(robot)
     if name is not None:
         _check_name(name)
-    if language not in LANGUAGES:
+    if not isinstance(language, str) or language not in LANGUAGES:
         hint = did_you_mean(str(language), LANGUAGES)
         raise ArgumentError('language', f'is "{language}". {hint}')
-    if optimise not in (True, False, QUICK):
-        raise ArgumentError('optimise', f'is "{optimise}", expected True, False or "{QUICK}"')
+    one_of('optimise', optimise, (True, False, QUICK))
     quick = optimise == QUICK
     if rotation_tolerance is None:
         rotation_tolerance = ROUND_OFF if quick else ANGLE_TOLERANCE
+    rotation_tolerance = real_number('rotation_tolerance', rotation_tolerance)
     requests = read_function(robot, function)
     loads = read_loads(robot, arguments)
     allowed = methods(robot, requests)
-    if method is not None and method not in allowed:
+    if method is not None and (not isinstance(method, str) or method not in allowed):
         known = ', '.join(f'"{each}"' for each in allowed) or 'none'
         raise ArgumentError('method', f'is "{method}", and "{function}" allows {known} here')
     try:

@@ -27,7 +27,7 @@ PLAIN = (
 
 
 @pytest.mark.parametrize('changes, message', [
-    ({'arguments': None}, 'must be a sequence of names'),
+    ({'arguments': None}, 'expected names in a sequence'),
     ({'function': 'inverse_dynamic'}, 'inverse_dynamics'),
     ({'function': ''}, 'function'),
     ({'function': 'mass_matrix:link1'}, 'mass_matrix'),
