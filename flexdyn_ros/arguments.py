@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
 from inspect import signature
 from math import isfinite
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
+from typing import Any, Callable, Hashable, Mapping, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
@@ -47,7 +48,7 @@ def real_vector(argument: str, value: Any, length: int, modes: int = 0) -> list[
         return _array(argument, value, (length,)).tolist()
     except ArgumentError:
         joints = length - modes
-        if not modes or np.shape(np.asarray(value, dtype=object)) != (joints,):
+        if not modes or real_numbers(argument, value, f'({length},)').shape != (joints,):
             raise
         raise ArgumentError(
             argument, f'has shape ({joints},), those of the joints, expected ({length},). The '
@@ -115,12 +116,19 @@ def targets(out: Any, count: int) -> Sequence[Optional[np.ndarray]]:
 
 def real_numbers(argument: str, value: Any, expected: str) -> np.ndarray:
     """Return numbers as a float array of any shape; `expected` names the right one in errors."""
+    masked = np.ma.is_masked(value) or (
+        isinstance(value, (list, tuple)) and any(each is np.ma.masked for each in value))
+    if masked:
+        raise ArgumentError(argument, f'has masked entries, expected {expected}: fill them')
     try:
         found = np.asarray(value)
-        if found.dtype.kind not in 'fiu' and found.size:
-            raise TypeError
-        return found.astype(float, copy=False)
-    except (TypeError, ValueError):
+        if found.dtype.kind not in 'fiu':
+            if found.size:
+                raise TypeError
+            return np.zeros(found.shape)
+        with np.errstate(over='ignore'):  # longer floats, which are then refused as infinite
+            return found.astype(float, copy=False)
+    except Exception:  # of any kind, from the value's own methods
         if isinstance(value, Mapping):
             raise ArgumentError(
                 argument, f'is a mapping, expected {expected}: numbers in the order of '
@@ -162,9 +170,22 @@ def refuse_signature(argument: str, function: Callable[..., Any], given: Sequenc
 
 def names(argument: str, given: Any) -> tuple[str, ...]:
     """Return one name or several as a tuple; anything else is an ArgumentError."""
-    found = (given,) if isinstance(given, str) else given
-    if isinstance(found, Iterable):
-        found = tuple(found)
+    if isinstance(given, str):
+        return (given,)
+    with suppress(TypeError):
+        found = tuple(given)
         if all(isinstance(each, str) for each in found):
             return found
-    raise ArgumentError(argument, f'is {given!r}, expected names')
+    raise ArgumentError(argument, f'is {given!r:.60}, expected names in a sequence')
+
+
+def one_of(argument: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Raise an ArgumentError unless a value is one of these."""
+    if not isinstance(value, Hashable) or value not in allowed:
+        raise ArgumentError(argument, f'is "{value!s:.60}", expected one of {tuple(allowed)}')
+
+
+def refuse_unmapped(argument: str, values: Any) -> None:
+    """Raise an ArgumentError unless values of loops are a mapping by name, or None."""
+    if values is not None and not isinstance(values, Mapping):
+        raise ArgumentError(argument, 'must map names of loops to numbers')

@@ -8,7 +8,7 @@ from inspect import Parameter, Signature, signature
 import os
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import real_numbers, refuse_infinite, target, targets
+from flexdyn_ros.arguments import one_of, real_numbers, refuse_infinite, target, targets
 from flexdyn_ros.checked_arguments import Wrenches, wrenches_by_frame
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.codegen.tracing.functions import Request
@@ -71,8 +71,7 @@ class BatchFunction:
         """Evaluate the function over all samples; see `BatchDynamics`."""
         given = _bound(self._written, arguments, named)
         method = given.get('method', 'auto')
-        if method not in SOLVING_METHODS:
-            raise ArgumentError('method', f'is "{method}", expected one of {SOLVING_METHODS}')
+        one_of('method', method, SOLVING_METHODS)
         dyn = self._dyn
         frame = dyn._frame(given['frame']) if self._function.of_frame else None
         samples = _sample_rows({name: given[name] for name in self._function.inputs}, dyn._width)
@@ -205,7 +204,7 @@ def _sample_rows(
     count: Optional[int] = None
     for name, value in vectors.items():
         width = width_of(name)
-        rows = np.ascontiguousarray(real_numbers(name, value, f'(N, {width})'))
+        rows = np.require(real_numbers(name, value, f'(N, {width})'), requirements=('C', 'A'))
         if rows.ndim != 2 or rows.shape[1] != width:
             raise ArgumentError(name, f'has shape {rows.shape}, expected (N, {width})')
         if count is not None and len(rows) != count:
@@ -234,7 +233,7 @@ def _sample_wrenches(
     found = {}
     for frame, value in sorted(wrenches_by_frame(wrenches).items()):
         argument, shapes = f'wrenches["{frame}"]', f'(6,) or ({count}, 6)'
-        numbers = np.ascontiguousarray(real_numbers(argument, value, shapes))
+        numbers = np.require(real_numbers(argument, value, shapes), requirements=('C', 'A'))
         if numbers.shape not in ((6,), (count, 6)):
             raise ArgumentError(argument, f'has shape {numbers.shape}, expected {shapes}')
         refuse_infinite(argument, numbers)

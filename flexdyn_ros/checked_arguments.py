@@ -7,7 +7,7 @@ import logging
 import math
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import real_matrix, real_number, real_vector
+from flexdyn_ros.arguments import real_matrix, real_number, real_vector, refuse_unmapped
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NonFiniteResult, UnknownName
 from flexdyn_ros.model.records.base import symmetric_matrix3
@@ -42,9 +42,10 @@ class CheckedArguments:
         self._quaternions = robot.quaternion_starts
         self._frames = frozenset(robot.frame_names)
 
-    def _need_loops(self, *given: Optional[Mapping[str, Any]]) -> None:
+    def _need_loops(self, **given: Optional[Mapping[str, Any]]) -> None:
         """Refuse arguments about loops for robots without loops."""
-        for values in () if self.robot.loops else given:
+        for argument, values in () if self.robot.loops else given.items():
+            refuse_unmapped(argument, values)
             for name in values or ():
                 raise UnknownName('loop', name, ())
 
@@ -82,7 +83,7 @@ class CheckedArguments:
         width, modes = self._width(argument), self._nv - self._n_joints
         return real_vector(argument, value, width, modes if width >= self._nv else 0)
 
-    def _frame(self, frame: str) -> str:
+    def _frame(self, frame: object) -> str:
         if not isinstance(frame, str) or frame not in self._frames:
             raise UnknownName('frame', frame, self.robot.frame_names)
         return frame

@@ -189,4 +189,4 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     if close:
         return f'Did you mean "{close[0]}"?'
     shown = ', '.join(names[:12]) + (', ...' if len(names) > 12 else '')
-    return f'Known: {shown}.' if names else 'There are none.'
+    return f'Known: {shown}.' if names else 'There are none: remove it.'

@@ -6,9 +6,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Callable, ClassVar, Iterable, Mapping, Optional, Sequence
+from typing import Any, Callable, ClassVar, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import deliver, targets
+from flexdyn_ros.arguments import deliver, names as checked_names, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
@@ -20,7 +20,6 @@ from flexdyn_ros.codegen.tracing.parameters import choose_parameters, ChosenPara
 from flexdyn_ros.direct_calls import call_directly, forget_direct_calls, is_direct
 from flexdyn_ros.dynamics.functions import FUNCTIONS, result_shape
 from flexdyn_ros.dynamics.reference import ReferenceBackend
-from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -88,7 +87,7 @@ class Evaluation(CheckedArguments):
         """
         function = FUNCTIONS[name]
         if function.of_frame:
-            frame = self._frame(frame or '')
+            frame = self._frame(frame)
         vectors = list(map(self._vector, function.inputs, given))
         loads = self._checked(wrenches)
         count = 0 if parameters is None else len(parameters.values)
@@ -200,9 +199,7 @@ class Evaluation(CheckedArguments):
         return self._closed is None or function.solved or not function.by_rank
 
     def _parameters(self, names: Sequence[str]) -> ChosenParameters:
-        if not isinstance(names, Iterable):
-            raise ArgumentError('parameters', 'must be a sequence of names such as "<link>/mass"')
-        key = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
+        key = checked_names('parameters', names)
         found = self._chosen.get(key)
         if found is None:
             found = self._chosen[key] = choose_parameters(self.robot, key)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Iterable, Optional, overload, Sequence, Union
 import warnings
 
-from flexdyn_ros.arguments import deliver, names, real_vector
+from flexdyn_ros.arguments import deliver, names, one_of, real_vector
 from flexdyn_ros.batch import BatchDynamics
 from flexdyn_ros.checked_arguments import payload_body, Wrenches
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
@@ -110,8 +110,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             NoCompiler: "c" is chosen and there is no C compiler.
         """
         require_robot(robot)
-        if backend not in BACKENDS:
-            raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
+        one_of('backend', backend, BACKENDS)
         if patient is not None:
             warnings.warn(
                 'The argument "patient" of Dynamics is deprecated and has no effect. Use '
@@ -178,6 +177,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         if not functions:
             raise ArgumentError('functions', f'is empty, expected some of {tuple(FUNCTIONS)}')
+        one_of('batch', batch, (True, False))
         frames = names('wrenches', wrenches)
         places = tuple((self._frame(frame), None) for frame in sorted(frames))
         requests = [each for text in functions for each in self._requests(text)]
@@ -214,7 +214,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             UnattainableMotion: If the actuated joints cannot make the motion.
             NonFiniteResult: If the numbers are too large for a finite result.
         """
-        self._need_loops(loop_forces)
+        self._need_loops(loop_forces=loop_forces)
         return self._evaluate(
             'inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out,
             loop_inputs=self._loop_inputs(None, loop_forces),
@@ -261,7 +261,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             NonFiniteResult: If the numbers are too large for a finite result.
         """
         self._check_method(method)
-        self._need_loops(loop_accelerations, loop_forces)
+        self._need_loops(loop_accelerations=loop_accelerations, loop_forces=loop_forces)
         base = None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
@@ -299,7 +299,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         With loops the actuated joints follow it, and passive joints follow the loops. `out` is two
         arrays of these shapes.
         """
-        self._need_loops(loop_accelerations, loop_forces)
+        self._need_loops(loop_accelerations=loop_accelerations, loop_forces=loop_forces)
         return self._evaluate(
             'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out,
             loop_inputs=self._loop_inputs(loop_accelerations, loop_forces),
@@ -685,7 +685,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         try:
             self._loop_tolerance = float(tolerance)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ArgumentError('loop_tolerance', 'must be a number') from None
         if not self._loop_tolerance > 0.0:
             raise ArgumentError('loop_tolerance', f'is {tolerance}, expected a positive number')
@@ -694,8 +694,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             self._closed.tolerance = self._loop_tolerance
 
     def _check_method(self, method: str) -> None:
-        if method not in SOLVING_METHODS:
-            raise ArgumentError('method', f'is "{method}", expected one of {SOLVING_METHODS}')
+        one_of('method', method, SOLVING_METHODS)
         if method == 'recursive' and self._formulation != RECURSIVE:
             raise ArgumentError(
                 'method', f'is "{method}", and formulation="{self._formulation}" solves with the '
@@ -732,8 +731,7 @@ def _checked_approximations(
     formulation: str, approximations: Union[str, Iterable[str]], backend: str
 ) -> Approximations:
     """Return the approximations by these names, or raise where the three choices contradict."""
-    if formulation not in FORMULATIONS:
-        raise ArgumentError('formulation', f'is "{formulation}", expected one of {FORMULATIONS}')
+    one_of('formulation', formulation, FORMULATIONS)
     found = Approximations.named(approximations)
     if formulation == INFLUENCE:
         if backend not in ('auto', 'reference'):

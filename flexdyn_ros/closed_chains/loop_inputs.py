@@ -6,8 +6,8 @@ from __future__ import annotations
 from copy import copy
 from typing import Mapping, Optional
 
-from flexdyn_ros.arguments import real_matrix, real_vector
-from flexdyn_ros.errors import ArgumentError, require_known
+from flexdyn_ros.arguments import real_matrix, real_numbers, real_vector, refuse_unmapped
+from flexdyn_ros.errors import require_known
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
@@ -54,7 +54,7 @@ class LoopInputs:
                 self.accelerations[row : row + size] = values
             if loop.name in applied:
                 name, value = f'loop_forces["{loop.name}"]', applied[loop.name]
-                if np.ndim(value) == 2:
+                if real_numbers(name, value, f'({free},) or ({free}, {size})').ndim == 2:
                     if self.coupling is None:
                         self.coupling = np.zeros((n_free, n))
                     block = real_matrix(name, value, (free, size))
@@ -73,9 +73,8 @@ class LoopInputs:
 
 
 def _checked_by_loop(robot: Robot, argument: str, values: Optional[Mapping]) -> Mapping:
+    refuse_unmapped(argument, values)
     if values is None:
         return {}
-    if not isinstance(values, Mapping):
-        raise ArgumentError(argument, 'must map names of loops to numbers')
     require_known('loop', values, [loop.name for loop in robot.loops])
     return values

@@ -142,7 +142,7 @@ static void see(loop_work *w, const int *columns, int count, int rank)
         for (int k = 0; k < count; ++k)
             w->known.w[j][k] = w->a[j * NV + columns[k]];
     decompose(&w->known, N, count, rank, fmax(RANK_TOLERANCE, fmin(LARGEST_TOLERANCE, by_error)),
-              0.0);
+              RANK_TOLERANCE * largest(w->a, N * NV));
 }
 
 /* Results, then whether they are sound and the rank, in the place of pivots. */

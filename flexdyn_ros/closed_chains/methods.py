@@ -91,7 +91,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         They act on frame1, in axes of frame2, in the order of the loops and of their directions
         [N m | N]. For constraints that repeat each other, these are the smallest forces.
         """
-        self._need_loops(loop_accelerations, loop_forces)
+        self._need_loops(loop_accelerations=loop_accelerations, loop_forces=loop_forces)
         base = None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
@@ -127,7 +127,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         Raises:
             UnattainableMotion: If the actuated joints cannot give them.
         """
-        self._need_loops(loop_forces)
+        self._need_loops(loop_forces=loop_forces)
         at, rest = self._position(q), self._vector('forces', forces)
         if self._closed is None:
             return deliver(rest, out)

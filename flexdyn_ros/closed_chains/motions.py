@@ -122,7 +122,7 @@ class ClosedMotions(ClosedStates):
             qdd[:start] = base
         moving = slice(start, None)
         given, c = mass @ qdd, inputs.accelerations - gamma - a @ qdd
-        known = spaces(a[:, moving], rank, tolerance_of(errors))
+        known = spaces(a, rank, tolerance_of(errors), columns=moving)
         qdd[moving], f = self._solve(
             moving, mass[moving, moving], (force - given)[moving], a, jacobian, known, c,
             correction,
@@ -155,7 +155,7 @@ class ClosedMotions(ClosedStates):
         if moving:
             c_left = c - a @ qdd
             force = (free_force - bias - mass @ qdd)[moving]
-            known = spaces(a[:, moving], None, tolerance_of(errors))
+            known = spaces(a, None, tolerance_of(errors), columns=moving)
             qdd[moving], _ = self._solve(
                 moving, mass[np.ix_(moving, moving)], force, a, jacobian, known, c_left
             )

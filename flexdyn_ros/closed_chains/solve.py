@@ -86,17 +86,22 @@ class Spaces:
 
 def spaces(
     a: np.ndarray, rank: Optional[int] = None, tolerance: float = RANK_TOLERANCE,
-    floor: float = 0.0,
+    floor: float = 0.0, columns: Any = slice(None),
 ) -> Spaces:
     """
-    Return the spaces of a constraint Jacobian.
+    Return the spaces of a constraint Jacobian, or of some of its columns.
+
+    In columns that the constraints do not see there is rounding of the others, which is no rank.
 
     Args:
         a: (n, nv).
         rank: Its rank where that is known.
         tolerance: Otherwise, the fraction of the first pivot that counts as zero.
         floor: A pivot that counts as zero in any case.
+        columns: Places of the columns; all of them are nv below.
     """
+    floor = max(floor, RANK_TOLERANCE * float(np.abs(a).max(initial=0.0)))
+    a = a[:, columns]
     n, nv = a.shape
     if not min(n, nv):
         return Spaces(np.zeros((n, 0)), np.zeros((0, 0)), np.zeros((nv, 0)), np.eye(nv))

@@ -180,7 +180,7 @@ class ClosedStates:
             raise self._open(projection.best(q), bool(held))
         a = self.jacobian(backend, closed)
         wanted = (0.0 if rates is None else rates) - a @ qd
-        known = spaces(a[:, moving])
+        known = spaces(a, columns=moving)
         velocity = qd.copy()
         velocity[moving] += known.particular(wanted)
         left = known.contradiction(wanted)
@@ -230,7 +230,7 @@ class ClosedStates:
         """Return the spaces of A over the unknown motions, a prescribed base left out."""
         held = len(self.layout.prescribed)
         tolerance = RANK_TOLERANCE if errors is None else tolerance_of(errors)
-        known = spaces(a[:, held:], rank, tolerance)
+        known = spaces(a, rank, tolerance, columns=slice(held, None))
         if not held:
             return known
         still = np.zeros((held, self._nv))

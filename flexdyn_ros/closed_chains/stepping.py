@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping, Optional, Protocol, Sequence, Union
 
+from flexdyn_ros.arguments import one_of
 from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
@@ -127,8 +128,7 @@ class LoopMotion:
         Raises:
             ArgumentError: If there is no such way, or gains do not fit.
         """
-        if drift not in GAINS:
-            raise ArgumentError('drift', f'is {drift!r}, and must be one of {", ".join(GAINS)}')
+        one_of('drift', drift, tuple(GAINS))
         self.drift = drift
         self._gains = self._checked_gains(gains)
         self._dyn, self._closed = dyn, dyn.closed_chains
@@ -153,7 +153,7 @@ class LoopMotion:
                 'drift_gains', f'has no effect with drift="{self.drift}". Remove it')
         try:
             kp, kd = (float(gain) for gain in gains)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ArgumentError('drift_gains', 'must be two numbers, kp and kd') from None
         if not (0.0 <= kp < np.inf and 0.0 <= kd < np.inf):
             raise ArgumentError('drift_gains', f'are {kp} and {kd}, expected zero or more')

@@ -8,6 +8,7 @@ import keyword
 import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
+from flexdyn_ros.arguments import one_of, real_number
 from flexdyn_ros.codegen.export.c import c_program, emit_c
 from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.fortran import emit_fortran
@@ -19,7 +20,13 @@ from flexdyn_ros.codegen.tracing.interface import Input, Output
 from flexdyn_ros.codegen.tracing.loads import read_loads
 from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.codegen.tracing.trace import ANGLE_TOLERANCE, methods, ROUND_OFF
-from flexdyn_ros.errors import ArgumentError, did_you_mean
+from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.errors import (
+    ArgumentError,
+    did_you_mean,
+    FlexdynError,
+    SingularMassMatrix,
+)
 from flexdyn_ros.model.records.robot import require_robot, Robot
 from flexdyn_ros.symbolic.optimise import PassReport
 
@@ -124,28 +131,36 @@ def generate(
     Raises:
         ArgumentError: If a function, language, argument or method is unknown, or robot is none.
         UnknownName: If a link or frame is unknown.
+        SingularMassMatrix: If a coordinate moves no inertia, where the function solves for it.
     """
     require_robot(robot)
     if name is not None:
         _check_name(name)
-    if language not in LANGUAGES:
+    if not isinstance(language, str) or language not in LANGUAGES:
         hint = did_you_mean(str(language), LANGUAGES)
         raise ArgumentError('language', f'is "{language}". {hint}')
-    if optimise not in (True, False, QUICK):
-        raise ArgumentError('optimise', f'is "{optimise}", expected True, False or "{QUICK}"')
+    one_of('optimise', optimise, (True, False, QUICK))
     quick = optimise == QUICK
     if rotation_tolerance is None:
         rotation_tolerance = ROUND_OFF if quick else ANGLE_TOLERANCE
+    rotation_tolerance = real_number('rotation_tolerance', rotation_tolerance)
     requests = read_function(robot, function)
     loads = read_loads(robot, arguments)
     allowed = methods(robot, requests)
-    if method is not None and method not in allowed:
+    if method is not None and (not isinstance(method, str) or method not in allowed):
         known = ', '.join(f'"{each}"' for each in allowed) or 'none'
         raise ArgumentError('method', f'is "{method}", and "{function}" allows {known} here')
-    found = simplify(
-        robot, function, requests, loads, optimised=bool(optimise), quick=quick, method=method,
-        rotation_tolerance=rotation_tolerance,
-    )
+    try:
+        found = simplify(
+            robot, function, requests, loads, optimised=bool(optimise), quick=quick,
+            method=method, rotation_tolerance=rotation_tolerance,
+        )
+    except OverflowError as error:
+        raise ArgumentError(
+            'robot', f'has numbers too large for "{function}". Check its lengths, masses and loads'
+        ) from error
+    except ArithmeticError as error:
+        raise _singular(robot) from error
     trace = found.trace if name is None else replace(found.trace, name=name)
     program = c_program(trace)
     c_source = emit_c(program)
@@ -162,6 +177,18 @@ def generate(
         {f'{trace.name}{LANGUAGES[language]}': source, **files},
         program.work_size if language == 'c' else 0,
     )
+
+
+def _singular(robot: Robot) -> FlexdynError:
+    """Return the error that names a coordinate without inertia."""
+    reference = ReferenceBackend(
+        robot, list(robot.gravity_vector), {each.link: each.inertia for each in robot.payloads})
+    still = [0.0] * robot.nv
+    try:
+        reference.forward_dynamics(robot.neutral_configuration().tolist(), still, still)
+    except SingularMassMatrix as singular:
+        return singular
+    return ArgumentError('robot', 'moves almost no inertia. Check its masses')
 
 
 def _check_name(name: object) -> None:

@@ -22,13 +22,16 @@ def checked_motions(robot: Robot, motions: object) -> list[Motion]:
     """Return the motions in the order of the robot's coordinates; all have torques."""
     if isinstance(motions, Motion):
         motions = [motions]
-    if not hasattr(motions, '__iter__'):
+    try:
+        given = list(motions)  # type: ignore[call-overload]
+    except TypeError:
         raise ArgumentError(
-            'motions', f'is of type {type(motions).__name__}, expected a Motion or several')
+            'motions', f'is of type {type(motions).__name__}, expected a Motion or several'
+        ) from None
     if not robot.joint_names:
         raise ArgumentError('robot', 'has no joint that moves, expected at least one')
     ordered = []
-    for number, motion in enumerate(motions):
+    for number, motion in enumerate(given):
         place = f'motions[{number}]'
         require_motion(place, motion)
         if motion.tau is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Union
 
-from flexdyn_ros.arguments import real_numbers, refuse_infinite
+from flexdyn_ros.arguments import names as checked_names, real_numbers, refuse_infinite
 from flexdyn_ros.checked_arguments import payload_body
 from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.model.records.link import Payload
@@ -121,7 +121,7 @@ def require_motion(argument: str, value: object) -> None:
 
 def _load(load: Any) -> Payload:
     """Return a body on a link from its name, mass, centre and inertia."""
-    values = () if isinstance(load, str) or not hasattr(load, '__iter__') else tuple(load)
+    values = tuple(load) if isinstance(load, (list, tuple)) else ()
     if not 2 <= len(values) <= 4 or not isinstance(values[0], str):
         raise ArgumentError('load', f'is {load!r}, expected (link, mass, centre, inertia)')
     rest = (np.zeros(3), np.zeros((3, 3)))[len(values) - 2 :]
@@ -130,9 +130,11 @@ def _load(load: Any) -> Payload:
 
 def _names(names: Any, count: int) -> tuple[str, ...]:
     """Return names of columns that differ."""
-    found = () if isinstance(names, str) or not hasattr(names, '__iter__') else tuple(names)
-    texts = {name for name in found if isinstance(name, str)}
-    if len(found) != count or len(texts) != count:
+    try:
+        found = checked_names('names', names)
+    except ArgumentError:
+        found = ()
+    if len(found) != count or len(set(found)) != count:
         raise ArgumentError('names', f'must be {count} different names, one a column')
     return found
 

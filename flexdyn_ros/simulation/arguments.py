@@ -31,7 +31,10 @@ def positive_number(value: object, argument: str, unit: str) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ArgumentError(argument, f'must be a number [{unit}], not {value!r:.60}')
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not (math.isfinite(number) and number > 0.0):
         raise ArgumentError(argument, f'must be positive and finite [{unit}], not {number:g}')
     return number

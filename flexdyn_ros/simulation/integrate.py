@@ -7,9 +7,9 @@ import math
 from typing import Mapping, Optional
 import warnings
 
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import one_of, real_vector, refuse_unmapped
 from flexdyn_ros.checked_arguments import Wrenches, wrenches_by_frame
-from flexdyn_ros.closed_chains.stepping import LoopAccelerations, LoopMotion
+from flexdyn_ros.closed_chains.stepping import GAINS, LoopAccelerations, LoopMotion
 from flexdyn_ros.codegen.backends.generated import MOST_FOR_VALUES
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.progress import Progress
@@ -151,7 +151,7 @@ def simulate(
             `trajectory`, the motion so far.
     """
     require_dynamics(dyn)
-    if method != AUTO:
+    if not isinstance(method, str) or method != AUTO:
         find_tableau(method)
     held, loads = torque_period is not None, _checked_wrenches(wrenches)
     equations = EquationsOfMotion(dyn, torque, base_acceleration, held, loads)
@@ -162,13 +162,18 @@ def simulate(
     qd = finite_vector(qd0, equations.map.nv, 'qd0', modes)
     equations.stops = stops
     equations.slides = method == AUTO and not (dyn.robot.loops or equations.on_base)
+    one_of('stops', stops, (True, False))
+    one_of('drift', drift, tuple(GAINS))
+    if not callable(loop_accelerations):
+        refuse_unmapped('loop_accelerations', loop_accelerations)
+    refuse_unmapped('loop_forces', loop_forces)
     driven = drift != 'projection' or bool(loop_accelerations or loop_forces)
     if dyn.robot.loops:
         equations.loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
         q, qd = equations.loops.start(q, qd)
         if drift in ('force', 'baumgarte') or loop_accelerations or loop_forces:
             equations.quadratures = Quadratures(dyn, equations.law, driven=True)
-    elif driven or drift_gains:
+    elif driven or drift_gains is not None:
         raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
     if loads:
         dyn.compile('external_force_vector', wrenches=loads)

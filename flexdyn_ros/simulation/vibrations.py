@@ -108,7 +108,8 @@ def allowed_motions(
     loose = [k for k, name in enumerate(robot.coordinate_names) if name not in driven]
     held = np.zeros((robot.nv, len(loose)))
     held[loose, range(len(loose))] = 1.0
-    return slice(None), held @ spaces(a[:, loose]).free, spaces(a[:, first:]).free
+    along = spaces(a, columns=slice(first, None)).free
+    return slice(None), held @ spaces(a, columns=loose).free, along
 
 
 def driven_coordinates(robot: Robot) -> set[str]:

@@ -41,7 +41,7 @@ class NumberTable:
     def _found(self, number: float) -> float:
         """Return a number that was met before, else a short one, else the number itself."""
         if not math.isfinite(number):
-            return number
+            raise OverflowError('a number of the program is too large: lower it')
         place = math.floor(math.log(number) / _STEP)
         for near in (place, place - 1, place + 1):
             known = self._near.get(near)

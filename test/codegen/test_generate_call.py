@@ -10,6 +10,7 @@ from evaluated_program import evaluate_program
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
 from flexdyn_ros.codegen.tracing.trace import trace
+from flexdyn_ros.errors import NonFiniteResult, SingularMassMatrix
 from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
 import pytest
@@ -18,10 +19,15 @@ from thinned import thinned
 pytestmark = pytest.mark.usefixtures('simplified_once')
 PARTS = 4  # of the parameters of a model, each in code of its own
 MODEL = cases.robot('flexible chain')
+PLAIN = (
+    '<robot name="plain"><link name="root"/><link name="arm"/>'
+    '<joint name="turn" type="continuous"><parent link="root"/><child link="arm"/>'
+    '<axis xyz="0 0 1"/></joint><flexdyn version="1.0">{}</flexdyn></robot>'
+)
 
 
 @pytest.mark.parametrize('changes, message', [
-    ({'arguments': None}, 'must be a sequence of names'),
+    ({'arguments': None}, 'expected names in a sequence'),
     ({'function': 'inverse_dynamic'}, 'inverse_dynamics'),
     ({'function': ''}, 'function'),
     ({'function': 'mass_matrix:link1'}, 'mass_matrix'),
@@ -43,6 +49,28 @@ def test_wrong_calls_are_refused_with_advice(changes, message):
     call = {'function': 'inverse_dynamics', **changes}
     with pytest.raises(fd.FlexdynError, match=message):
         fd.generate(MODEL, **call)
+
+
+@pytest.mark.parametrize('language', ['c', 'python', 'fortran'])
+def test_robots_whose_numbers_allow_no_code_are_refused(language):
+    """Links without inertia by name, where a function solves; loads that overflow."""
+    massless = fd.load_robot(PLAIN.format(''))
+    for function in ('forward_dynamics', 'forward_dynamics_derivatives', 'mass_matrix_factors'):
+        with pytest.raises(SingularMassMatrix, match='"turn" moves no inertia'):
+            fd.generate(massless, function, language)
+    assert fd.generate(massless, 'inverse_dynamics', language).counts['mul'] == 0
+    far = fd.load_robot(PLAIN.format('<payload link="arm" mass="1" com="1e200 0 0"/>'))
+    with pytest.raises(fd.FlexdynError, match='"robot" has numbers too large'):
+        fd.generate(far, 'mass_matrix', language)
+
+
+@pytest.mark.parametrize('backend', ['reference', 'python', 'auto'])
+def test_loads_that_overflow_are_refused_alike(backend):
+    """On a flexible link the code holds products of the place of a payload."""
+    dyn = fd.Dynamics(MODEL, backend)
+    dyn.set_payload(MODEL.links[-1].name, 1.0, [1e200] * 3)
+    with pytest.raises(NonFiniteResult):
+        dyn.mass_matrix(MODEL.neutral_configuration())
 
 
 def test_the_result_is_frozen_and_says_what_it_is():

@@ -4,11 +4,13 @@
 from array import array
 from pathlib import Path
 import re
+import warnings
 
 import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.random_robots import random_robot_urdf, random_state
+from oracles.small_robots import arm
 import pytest
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf' / 'two_link_arm.urdf.xacro'
@@ -150,7 +152,48 @@ def test_unknown_frames_are_named_with_a_suggestion():
         DYN.inverse_dynamics(Q, QD, QDD, wrenches={wrong: np.zeros(6)})
 
 
-@pytest.mark.parametrize('wrong', [None, 3, '', ['link1'], b'link1'])
+class NoArray:
+    """A value that cannot be made an array."""
+
+    def __array__(self, dtype=None, copy=None):
+        """Fail as other libraries do."""
+        raise RuntimeError('no array')
+
+
+MASKED = np.ma.array([1.0, 2.0, 3.0], mask=[True, False, False])
+NO_NUMBERS = [
+    MASKED, list(MASKED), NoArray(), [np.zeros((2, 2)), np.zeros((2, 3))],
+    np.full(3, np.longdouble('1e4000')), [np.longdouble('1e4000')] * 3, np.zeros((0,), complex),
+]
+
+
+@pytest.mark.parametrize('value', NO_NUMBERS, ids=range(len(NO_NUMBERS)))
+@pytest.mark.parametrize('robot', [ROBOT, fd.load_robot(arm())], ids=['modes', 'no modes'])
+def test_values_that_numpy_stumbles_over_are_refused_by_name(robot, value):
+    """Masked entries, ragged arrays, long floats beyond the range: no other error or warning."""
+    dyn = reference_dynamics(robot)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        for call, name in (
+            (dyn.gravity_vector, '"q"'), (dyn.friction_vector, '"qd"'),
+            (dyn.batch.gravity_vector, '"q"'), (dyn.set_gravity, '"vector"'),
+            (lambda value: dyn.external_force_vector(
+                robot.neutral_configuration(), {robot.frame_names[-1]: value}), 'wrenches'),
+        ):
+            with pytest.raises(fd.FlexdynError, match=name):
+                call(value)
+
+
+def test_rows_that_are_not_aligned_give_the_same():
+    """Of samples in a message's bytes, for instance."""
+    rows = np.frombuffer(bytearray(8 * Q.size + 1), offset=1).reshape(1, -1)
+    rows[...] = Q
+    assert not rows.flags.aligned
+    found = fd.Dynamics(ROBOT).batch.gravity_vector(rows)
+    assert np.array_equal(found, fd.Dynamics(ROBOT).batch.gravity_vector(Q[None]))
+
+
+@pytest.mark.parametrize('wrong', [None, 3, '', ['link1'], b'link1', np.ones(3)])
 def test_names_that_are_no_text_are_refused_too(wrong):
     """Of frames and links, wherever one is named."""
     for call in (
@@ -164,6 +207,8 @@ def test_names_that_are_no_text_are_refused_too(wrong):
             call()
     with pytest.raises(fd.FlexdynError, match='called'):
         DYN.clear_payload('' if wrong is None else wrong)
+    with pytest.raises(fd.FlexdynError, match='called'):
+        ROBOT.joint(wrong)
 
 
 @pytest.mark.parametrize('wrong', [
@@ -299,6 +344,50 @@ def test_unknown_backends_and_methods_are_refused():
         fd.Dynamics(ROBOT, backend='fortran77')
     with pytest.raises(fd.FlexdynError, match='method'):
         DYN.forward_dynamics(Q, QD, TAU, method='guess')
+
+
+@pytest.mark.parametrize('wrong', [np.zeros(2), np.zeros((2, 2)), np.array('x'), 3, object()])
+def test_choices_of_a_wrong_type_are_refused_by_name(wrong):
+    """Arrays too, whose comparisons are arrays again."""
+    zero = np.zeros(NV)
+    rows = zero[None]
+    for name, call in (
+        ('backend', lambda: fd.Dynamics(ROBOT, wrong)),
+        ('formulation', lambda: fd.Dynamics(ROBOT, formulation=wrong)),
+        ('approximations', lambda: fd.Dynamics(
+            ROBOT, formulation='kinematic_influence', approximations=wrong)),
+        ('method', lambda: DYN.forward_dynamics(Q, QD, TAU, method=wrong)),
+        ('method', lambda: DYN.batch.forward_dynamics(Q[None], rows, rows, method=wrong)),
+        ('loop_forces', lambda: DYN.inverse_dynamics(Q, QD, QDD, loop_forces=wrong)),
+        ('loop_accelerations', lambda: DYN.forward_dynamics(
+            Q, QD, TAU, loop_accelerations=wrong)),
+        ('parameters', lambda: DYN.inverse_dynamics_parameter_derivatives(Q, QD, QDD, wrong)),
+        ('wrenches', lambda: DYN.compile('mass_matrix', wrenches=wrong)),
+        ('arguments', lambda: DYN.compile('mass_matrix', arguments=wrong)),
+        ('batch', lambda: DYN.compile('mass_matrix', batch=wrong)),
+        ('language', lambda: fd.generate(ROBOT, 'mass_matrix', wrong)),
+        ('optimise', lambda: fd.generate(ROBOT, 'mass_matrix', optimise=wrong)),
+        ('arguments', lambda: fd.generate(ROBOT, 'mass_matrix', arguments=wrong)),
+        ('method', lambda: fd.generate(ROBOT, 'mass_matrix', method=wrong)),
+        *((name, lambda name=name: fd.simulate(DYN, Q, QD, None, 0.1, 0.01, **{name: wrong}))
+          for name in ('method', 'drift', 'stops', 'loop_accelerations', 'loop_forces')),
+        ('drift', lambda: fd.simulate(DYN, Q, QD, None, 0.1, 0.01, drift_gains=wrong)),
+    ):
+        with pytest.raises(fd.FlexdynError, match=f'"{name}"'):
+            call()
+
+
+@pytest.mark.parametrize('wrong', ['abc', None, np.zeros(2), 10 ** 400])
+def test_numbers_of_a_wrong_type_are_refused_by_name(wrong):
+    """Text, arrays and whole numbers beyond the range of floats."""
+    for name, call in (
+        ('loop_tolerance', lambda: fd.Dynamics(ROBOT, loop_tolerance=wrong)),
+        ('t_end', lambda: fd.simulate(DYN, Q, QD, None, wrong, 1e-4)),
+        ('rotation_tolerance', lambda: fd.generate(
+            ROBOT, 'friction_vector', rotation_tolerance='' if wrong is None else wrong)),
+    ):
+        with pytest.raises(fd.FlexdynError, match=f'"{name}"'):
+            call()
 
 
 @pytest.mark.parametrize('wrong', [None, 'arm.urdf', DYN])

@@ -9,7 +9,7 @@ from oracles.robot_kinds import ROBOTS
 import pytest
 
 FLOATING = {'seed': 17, 'n_joints': 5, 'kinds': ('floating', 'revolute'), 'flexible': 0.8}
-BACKENDS = ['reference', 'auto']
+BACKENDS = ['reference', 'python', 'auto']
 
 
 def free_bodies(robot):

@@ -65,12 +65,11 @@ class PythonExecutor(Executor):
         plain = self._plain(variant)
         values = variant.constants
         given = len(variant.request.function.inputs)
-        solves = variant.request.function.solves
         count = len(variant.outputs)
 
         def evaluate(*arguments: Any) -> Any:
             found = plain(*arguments[:given], *values.values(), *arguments[given:])
-            if solves and isinstance(found, tuple) and len(found) > count:
+            if isinstance(found, tuple) and len(found) > count:
                 *found, pivots = found
                 if not min(pivots) > DOUBTFUL_PIVOT * max(pivots):
                     raise ArithmeticError('a pivot is doubtful')

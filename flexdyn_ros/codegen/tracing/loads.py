@@ -15,8 +15,9 @@ Arguments of a generated function besides positions, rates and forces.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
+from flexdyn_ros.arguments import names as names_of
 from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.codegen.tracing.interface import identifier, Input, told_apart
 from flexdyn_ros.codegen.tracing.parameters import (
@@ -101,13 +102,10 @@ def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
         ArgumentError: If a name is unknown or comes twice.
         UnknownName: If a link or frame is unknown.
     """
-    if isinstance(arguments, str):
-        arguments = (arguments,)
-    if not isinstance(arguments, Iterable):
-        raise ArgumentError('arguments', 'must be a sequence of names such as "payload"')
+    arguments = names_of('arguments', arguments)
     loads = Loads()
     for text in arguments:
-        kind, separator, name = str(text).partition(':')
+        kind, separator, name = text.partition(':')
         if text == 'gravity':
             loads = replace(loads, gravity=True)
         elif kind == 'payload':
@@ -125,12 +123,11 @@ def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
             if turned:
                 loads = replace(loads, axes={**loads.axes, name: axes})
         else:
-            parameter = find_parameter(robot, str(text))
+            parameter = find_parameter(robot, text)
             if parameter is None:
-                raise _unknown(robot, str(text))
+                raise _unknown(robot, text)
             loads = replace(loads, parameters=(*loads.parameters, parameter))
-    names = [str(text) for text in arguments]
-    for each in (names, loads.payloads, loads.wrenches):
+    for each in (arguments, loads.payloads, loads.wrenches):
         for name in each:
             if each.count(name) > 1:
                 raise ArgumentError('arguments', f'names "{name}" twice. Keep one')

@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable, NamedTuple, Optional, Union
 
+from flexdyn_ros.arguments import names as checked_names
 from flexdyn_ros.dynamics.body_builder import floats, rows
 from flexdyn_ros.dynamics.influence.geometry import LinkPlace
 from flexdyn_ros.dynamics.influence.link_inertia import link_inertia, LinkFields, LinkInertia
@@ -55,7 +56,7 @@ class Approximations(NamedTuple):
         Raises:
             ArgumentError: If one is unknown.
         """
-        chosen = (names,) if isinstance(names, str) else tuple(names)
+        chosen = checked_names('approximations', names)
         for name in chosen:
             if name not in cls._fields:
                 raise ArgumentError(

@@ -199,14 +199,14 @@ class Robot:
 
     def link(self, name: str) -> Link:
         """Return the link called `name`; raise UnknownName otherwise."""
-        for link in self.links:
+        for link in self.links if isinstance(name, str) else ():
             if link.name == name:
                 return link
         raise UnknownName('link', name, self.frame_names)
 
     def joint(self, name: str) -> Joint:
         """Return the joint called `name`; raise UnknownName otherwise."""
-        for joint in self.joints:
+        for joint in self.joints if isinstance(name, str) else ():
             if joint.name == name:
                 return joint
         raise UnknownName('joint', name, (j.name for j in self.joints))

@@ -101,7 +101,7 @@ class ClosedMotion:
                 except LoopsCannotClose:
                     continue
             a = self._dyn.loop_jacobian(at)
-            known = spaces(a[:, self._passive])
+            known = spaces(a, columns=self._passive)
             if least is None or known.rank > least[0].rank:
                 least = known, a
         known, a = least
@@ -190,7 +190,7 @@ class ClosedMotion:
         """Return the motion of passive joints for wanted rates of constraint errors, (nv,)."""
         step = np.zeros(self._dyn.robot.nv)
         step[self._passive] = spaces(
-            self._dyn.loop_jacobian(q)[:, self._passive]).particular(wanted)
+            self._dyn.loop_jacobian(q), columns=self._passive).particular(wanted)
         return step
 
     def _approach(self, q: np.ndarray, unknown: np.ndarray) -> None:
@@ -205,7 +205,8 @@ class ClosedMotion:
             self._closed(between, rest)
 
     def _spaces(self, q: np.ndarray, a: np.ndarray) -> Spaces:
-        return spaces(a[:, self._dependent], None, tolerance_of(self._dyn.loop_gaps(q)))
+        tolerance = tolerance_of(self._dyn.loop_gaps(q))
+        return spaces(a, None, tolerance, columns=self._dependent)
 
     def _accelerations(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Return qdd with those of dependent joints; of others, the nearest that loops allow."""
