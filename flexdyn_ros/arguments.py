@@ -176,7 +176,7 @@ def names(argument: str, given: Any) -> tuple[str, ...]:
         found = tuple(given)
         if all(isinstance(each, str) for each in found):
             return found
-    raise ArgumentError(argument, f'is {given!r:.60}, expected names in a sequence')
+    raise ArgumentError(argument, f'is {given!r:.60}, expected names: give a sequence of names')
 
 
 def one_of(argument: str, value: Any, allowed: Sequence[Any]) -> None:

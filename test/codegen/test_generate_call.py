@@ -27,7 +27,7 @@ PLAIN = (
 
 
 @pytest.mark.parametrize('changes, message', [
-    ({'arguments': None}, 'expected names in a sequence'),
+    ({'arguments': None}, 'give a sequence of names'),
     ({'function': 'inverse_dynamic'}, 'inverse_dynamics'),
     ({'function': ''}, 'function'),
     ({'function': 'mass_matrix:link1'}, 'mass_matrix'),

@@ -38,7 +38,7 @@ def test_results_go_where_they_are_wanted(backend):
 @pytest.mark.parametrize(('names', 'message'), [
     ([], 'empty'), (['bob/mas'], 'bob/mass'), (['bob/mass', 'bob/mass'], 'twice'),
     (['gravity'], 'not a parameter'), (None, 'sequence of names'),
-    ([['bob/mass']], 'not a parameter'),
+    ([['bob/mass']], 'sequence of names'),
 ])
 def test_wrong_parameters_are_refused(names, message):
     """With a hint."""
