@@ -272,7 +272,7 @@ class DemoRun:
             },
             'deflection_markers_node': {
                 'use_sim_time': True,
-                'description_file': self.description_file,
+                'visuals': False,
                 'deflection': 'modal_states',
                 'exaggeration': robot.exaggeration,
                 'colour_range': robot.colour_range,

@@ -155,8 +155,9 @@ def fitted(surface: Surface, direction: np.ndarray, length: float, budget: int) 
     longest = float(np.ptp(x[reduced.triangles], axis=1).max())
     if longest <= 1.5 * length / _PIECES[-2]:
         return reduced
+    coarse = _reduced(surface, budget // 2)
     for pieces in _PIECES:
-        cut = _cut(_reduced(surface, budget // 2), direction, length, pieces)
+        cut = _cut(coarse, direction, length, pieces)
         if len(cut.triangles) <= budget:
             return cut
     return reduced
