@@ -171,7 +171,7 @@ def generate(
     trace = found.trace
     if name is not None:
         if name.lower() in (*(each.name for each in trace.inputs), *output_names(trace)):
-            raise ArgumentError('name', f'is "{name}", an argument of the function. Choose another')
+            raise ArgumentError('name', f'is "{name}", an argument of it. Choose another')
         trace = replace(trace, name=name)
     program = c_program(trace)
     c_source = emit_c(program)

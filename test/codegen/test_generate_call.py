@@ -47,8 +47,8 @@ PLAIN = (
     ({'name': 'double'}, 'a word of C'),
     ({'name': 'main'}, 'a word of C'),
     ({'name': 'SIN'}, 'a word of C'),
-    ({'name': 'Q'}, 'an argument of the function'),
-    ({'name': 'out'}, 'an argument of the function'),
+    ({'name': 'Q'}, 'an argument of it'),
+    ({'name': 'out'}, 'an argument of it'),
 ])
 def test_wrong_calls_are_refused_with_advice(changes, message):
     """One sentence that names the argument or the likely name."""
