@@ -101,7 +101,7 @@ def run(call: argparse.Namespace) -> int:
         link.name: link.modal.dropped for link in robot.links
         if link.modal is not None and link.modal.dropped
     }
-    if call.plot:
+    if call.plot is not None:
         from flexdyn_ros.simulation.mode_pictures import save_mode_shapes
 
         save_mode_shapes(robot, call.plot)

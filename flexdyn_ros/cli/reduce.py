@@ -97,7 +97,7 @@ def run(call: argparse.Namespace) -> int:
     with ProgressBar(label='reducing'):
         arrays = _converted(call.modal) if call.modal else _reduced(call, convergence)
     write_arrays(call.output, arrays)
-    if call.plot:
+    if call.plot is not None:
         from flexdyn_ros.simulation.mode_pictures import save_file_shapes
 
         save_file_shapes(arrays, call.plot)

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 import keyword
+import math
 import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from flexdyn_ros.arguments import one_of, real_number
-from flexdyn_ros.codegen.export.c import c_program, emit_c
+from flexdyn_ros.codegen.export.c import c_program, emit_c, output_names
 from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.fortran import emit_fortran
 from flexdyn_ros.codegen.export.operations import emitted_operations
@@ -32,6 +33,12 @@ from flexdyn_ros.symbolic.optimise import PassReport
 
 QUICK = 'quick'
 LANGUAGES = {'c': '.c', 'python': '.py', 'fortran': '.f90'}
+# Words of C99 and of its headers in generated files; functions of math.h are those of `math`.
+RESERVED = frozenset(word for line in (
+    'abs auto break case char const continue default do double else enum extern float for goto',
+    'if inline int long main printf register restrict return short signed sizeof static struct',
+    'switch typedef union unsigned void volatile while',
+) for word in line.split())
 
 
 @dataclass(frozen=True)
@@ -161,7 +168,11 @@ def generate(
         ) from error
     except ArithmeticError as error:
         raise _singular(robot) from error
-    trace = found.trace if name is None else replace(found.trace, name=name)
+    trace = found.trace
+    if name is not None:
+        if name.lower() in (*(each.name for each in trace.inputs), *output_names(trace)):
+            raise ArgumentError('name', f'is "{name}", an argument of it. Choose another')
+        trace = replace(trace, name=name)
     program = c_program(trace)
     c_source = emit_c(program)
     files: dict[str, str] = {}
@@ -192,7 +203,9 @@ def _singular(robot: Robot) -> FlexdynError:
 
 
 def _check_name(name: object) -> None:
-    """Raise ArgumentError unless this is an identifier in every language."""
+    """Raise ArgumentError unless this is a free identifier in every language."""
     valid = isinstance(name, str) and re.fullmatch(r'[A-Za-z][A-Za-z0-9_]{0,62}', name)
     if not valid or keyword.iskeyword(str(name)):
         raise ArgumentError('name', f'is "{name}", expected an identifier of up to 63 letters')
+    if str(name).lower() in RESERVED or callable(getattr(math, str(name).lower(), None)):
+        raise ArgumentError('name', f'is "{name}", a word of C or of its library. Choose another')

@@ -11,6 +11,9 @@ from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.model.records.joint import Joint
 
+# Beyond it [m | rad] a coordinate is likely wrong: beside its inertia others are round-off.
+FAR = 1e3
+
 
 def solved_accelerations(
     tree: Multibody,
@@ -52,9 +55,9 @@ def solved_accelerations(
 
 
 def singular_mass_matrix(
-    tree: Multibody, joints: Sequence[Joint], coordinate: int
+    tree: Multibody, joints: Sequence[Joint], coordinate: int, q: Sequence[float]
 ) -> SingularMassMatrix:
-    """Return the error for a coordinate without inertia, with the bodies it moves and advice."""
+    """Return the error for a coordinate without inertia at q, with the bodies it moves, advice."""
     name = tree.coordinate_names[coordinate]
     moved: set[int] = set()
     for index, body in enumerate(tree.bodies):
@@ -81,4 +84,7 @@ def singular_mass_matrix(
             f'; or, if the axes of joint "{joint}" are parallel (gimbal lock), write '
             'rotation="quaternion" in its <multi_axis_joint>'
         )
+    largest = max(range(len(q)), key=lambda k: abs(q[k]))
+    if abs(q[largest]) > FAR:
+        advice = f'Check value and unit of q[{largest}] = {q[largest]:g}, or g{advice[1:]}'
     return SingularMassMatrix(name, links, advice)

@@ -246,10 +246,10 @@ class ReferenceBackend:
             return solved_accelerations(
                 self._tree, self.mass_matrix, q, forces, free, method != 'cholesky')[0]
         except NoInertia as found:
-            raise self._singular(found) from found
+            raise self._singular(found, q) from found
 
-    def _singular(self, found: NoInertia) -> SingularMassMatrix:
-        return singular_mass_matrix(self._tree, self._robot.joints, found.coordinate)
+    def _singular(self, found: NoInertia, q: Floats) -> SingularMassMatrix:
+        return singular_mass_matrix(self._tree, self._robot.joints, found.coordinate, q)
 
     def mass_matrix(self, q: Floats) -> list[Floats]:
         """Return the mass matrix, (nv, nv)."""
@@ -260,7 +260,7 @@ class ReferenceBackend:
         try:
             return mass_matrix_factors(self._tree, q)
         except NoInertia as found:
-            raise self._singular(found) from found
+            raise self._singular(found, q) from found
 
     def composite_inertia(self, q: Floats, frame: str) -> list[Floats]:
         """Return the composite inertia of a frame's body, (6, 6)."""
@@ -273,7 +273,7 @@ class ReferenceBackend:
         try:
             return articulated_inertia(self._tree, q, self._tree.frames[frame])[0]
         except NoInertia as found:
-            raise self._singular(found) from found
+            raise self._singular(found, q) from found
 
     def _need_whole_bodies(self, function: str, mimics: bool = False) -> None:
         """Raise ArgumentError where equations are not those of bodies, one coordinate each."""

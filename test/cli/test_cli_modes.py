@@ -180,6 +180,8 @@ def test_dropped_modes_of_a_file_are_listed(folder):
     run = flexdyn('modes', 'filed.urdf', '--plot', 'filed.png', cwd=folder)
     assert 'dropped modes of the file of rod: 2' in run.stdout, run.stderr
     assert (folder / 'filed.png').stat().st_size > 5000
+    nowhere = flexdyn('modes', 'filed.urdf', '--plot', '', cwd=folder)
+    assert nowhere.returncode == 2 and 'must end in .png' in nowhere.stderr
     rigid = flexdyn('modes', 'arm.urdf', '--plot', 'arm.png', cwd=folder)
     assert rigid.returncode == 2 and 'needs a link with modes' in rigid.stderr
 

@@ -13,6 +13,7 @@ from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.errors import NonFiniteResult, SingularMassMatrix
 from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
+from oracles.small_robots import arm
 import pytest
 from thinned import thinned
 
@@ -43,6 +44,11 @@ PLAIN = (
     ({'name': '1st'}, 'name'),
     ({'name': 'lambda'}, 'name'),
     ({'name': 7}, 'name'),
+    ({'name': 'double'}, 'a word of C'),
+    ({'name': 'main'}, 'a word of C'),
+    ({'name': 'SIN'}, 'a word of C'),
+    ({'name': 'Q'}, 'an argument of it'),
+    ({'name': 'out'}, 'an argument of it'),
 ])
 def test_wrong_calls_are_refused_with_advice(changes, message):
     """One sentence that names the argument or the likely name."""
@@ -95,6 +101,16 @@ def test_frames_default_to_the_end_of_the_deepest_chain():
     two = fd.generate(model, 'jacobian:link1+jacobian:link2', 'python')
     assert [output.name for output in two.outputs] == ['jacobian:link1', 'jacobian:link2']
     assert named.outputs[0].shape == (6, MODEL.nv)
+
+
+def test_lines_of_fortran():
+    """At most 132 columns, the limit of Fortran 2003, comments with long names included."""
+    link, joint = 'l' * 150, 'two words ' * 15
+    model = fd.load_robot(arm().replace('"link2"', f'"{link}"').replace('"joint2"', f'"{joint}"'))
+    code = fd.generate(model, f'jacobian:{link}+coriolis_vector', 'fortran', optimise=False)
+    assert max(map(len, code.source.splitlines())) <= 132
+    comments = [line.strip(' !') for line in code.source.splitlines() if '!' in line]
+    assert link in ''.join(comments) and joint.strip() in ' '.join(comments)
 
 
 def test_c_files_make_a_program(tmp_path):

@@ -187,3 +187,15 @@ def test_the_inertia_that_a_frame_meets():
     dyn.set_payload(link, 1e308, [1e10, 0.0, 0.0], np.zeros((3, 3)))
     with pytest.raises(NonFiniteResult, match='operational_space_inertia'):
         dyn.operational_space_inertia(np.zeros(model.nq), link, inverse=True)
+
+
+@pytest.mark.parametrize('backend', BACKENDS)
+def test_far_deflections_are_named(backend):
+    """The inertia about a far mass leaves nothing but round-off of the others."""
+    dyn = dynamics('flexible chain', backend)
+    q, qd, _, tau = state_of(dyn)
+    place = dyn.robot.coordinate_names.index('joint3/elastic')
+    q[place] = 1e19
+    for method in ('recursive', 'cholesky'):
+        with pytest.raises(fd.FlexdynError, match=rf'q\[{place}\] = 1e\+19'):
+            dyn.forward_dynamics(q, qd, tau, method=method)

@@ -11,6 +11,7 @@ from flexdyn_ros.model.sdof.urdf import sdof_to_urdf
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
 import pytest
+import yaml
 
 # The Stanford arm of van der Merwe, section 4.5, tables 4.1 and 4.2.
 STANFORD = """
@@ -86,6 +87,22 @@ def test_poses_by_the_printed_equations():
     pose = dyn.frame_pose(q, 'tip')
     np.testing.assert_allclose(pose[:3, :3], rotation, atol=1e-14)
     np.testing.assert_allclose(pose[:3, 3], position, atol=1e-14)
+
+
+@pytest.mark.parametrize('off', [0.0, 1e-9, -1e-7])
+def test_poses_beside_the_pole_of_the_angles(off):
+    """Right angles, whose roll and yaw in URDF turn about one axis; and back to the notation."""
+    right = np.pi / 2
+    gamma = [0.3, right + off, -0.4, 0.1, 0.2, 0.3]
+    text = yaml.safe_dump({'links': [
+        {'gamma': gamma, 'axes': [axis], 'mass': 1.0, 'com': [0.1, 0.2, 0.3],
+         'inertia_com': [0.1, 0.11, 0.12]} for axis in (2, 1, 5)]})
+    dyn, q = dynamics(text), [0.7, right - 2.0 * off, 0.5]
+    rotation, position = place([gamma] * 3, q, [[2], [1], [5]])
+    pose = dyn.frame_pose(q, 'tip')
+    np.testing.assert_allclose(pose[:3, :3], rotation, atol=1e-14)
+    np.testing.assert_allclose(pose[:3, 3], position, atol=1e-14)
+    assert_same(dyn, dynamics(write_sdof(robot_to_sdof(dyn.robot))))
 
 
 def test_torques_of_gimbals():

@@ -8,6 +8,7 @@ Matrices are arrays with two subscripts, row first.
 from __future__ import annotations
 
 import re
+import textwrap
 
 from flexdyn_ros.codegen.export.c import description, output_names, WORK
 from flexdyn_ros.codegen.export.chunks import Part, Parts, split, Statement, TEMPORARY
@@ -35,7 +36,7 @@ def emit_fortran(plan: Schedule, parts: Parts | None = None) -> str:
     names = {**plan.names, **{node: f'{WORK}({k + 1})' for node, k in parts.shared.items()}}
     writer = Writer(names, _symbol, _number)
     arguments = ', '.join([*(each.name for each in trace.inputs), *output_names(trace)])
-    lines = [f'! {line}'.rstrip() for line in _description(plan)]
+    lines = [part for line in _description(plan) for part in _comment(line)]
     lines += wrap(f'subroutine {trace.name}(', arguments, ')', '', WIDTH, GO_ON)
     lines += [f'{INDENT}implicit none', *_arguments(plan)]
     several = len(parts.parts) > 1
@@ -60,6 +61,14 @@ def _description(plan: Schedule) -> list[str]:
     for line in description(plan.trace):
         lines.append(re.sub(r'\[(\d+)\]:', r'(\1):', line).replace(', by rows', ''))
     return lines
+
+
+def _comment(text: str, indent: str = '') -> list[str]:
+    """Return a comment in lines of at most WIDTH, as Fortran limits comments too."""
+    start = f'{indent}! '
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=start, subsequent_indent=start, break_on_hyphens=False,
+    ) or [start.rstrip()]
 
 
 def _symbol(name: str) -> str:
@@ -107,7 +116,7 @@ def _output(plan: Schedule, statement: Statement, writer: Writer) -> list[str]:
     name = output_names(plan.trace)[statement.output]
     start = f'{name}({_subscript(output, statement.entry)}) = '
     return [
-        f'{INDENT}! {output.entries[statement.entry]}',
+        *_comment(output.entries[statement.entry], INDENT),
         *wrap(start, writer.text(statement.node), '', INDENT, WIDTH, GO_ON),
     ]
 

@@ -86,7 +86,7 @@ class _Writer:
         """Write a link whose frame has its z axis along one axis."""
         x, y, z = self._rotation @ np.array(axis.direction)
         gamma = np.zeros(6)
-        gamma[:2] = np.arctan2(-y, z), np.arcsin(np.clip(x, -1.0, 1.0))
+        gamma[:2] = np.arctan2(-y, z), np.arctan2(x, np.hypot(y, z))
         aside = self._rotation @ np.array(axis.through)
         self._go_to(self._position + aside)
         self._add(name, gamma, (5 if axis.slides else 2,), (viscous,))

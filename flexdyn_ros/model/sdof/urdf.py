@@ -94,10 +94,11 @@ def _joint(
     inner: str = '',
 ) -> str:
     r = rotation
-    angles = (
-        np.arctan2(r[2, 1], r[2, 2]), -np.arcsin(np.clip(r[2, 0], -1.0, 1.0)),
-        np.arctan2(r[1, 0], r[0, 0]),
-    )
+    yaw = np.arctan2(r[1, 0], r[0, 0])
+    # Of the rotation without yaw, as a pitch of 90 degrees leaves either angle arbitrary alone.
+    aside = np.cos(yaw) * r[1] - np.sin(yaw) * r[0]
+    pitch = np.arctan2(-r[2, 0], np.hypot(r[0, 0], r[1, 0]))
+    angles = np.arctan2(-aside[2], aside[1]), pitch, yaw
     return (
         f'<joint name={quoteattr(name)} type="{kind}"><origin xyz="{_text(place)}" '
         f'rpy="{_text(angles)}"/><parent link={quoteattr(parent)}/>'
