@@ -204,7 +204,7 @@ def _sample_rows(
     count: Optional[int] = None
     for name, value in vectors.items():
         width = width_of(name)
-        rows = np.require(real_numbers(name, value, f'(N, {width})'), requirements=('C', 'A'))
+        rows = _packed(real_numbers(name, value, f'(N, {width})'))
         if rows.ndim != 2 or rows.shape[1] != width:
             raise ArgumentError(name, f'has shape {rows.shape}, expected (N, {width})')
         if count is not None and len(rows) != count:
@@ -214,6 +214,13 @@ def _sample_rows(
             )
         count, found[name] = len(rows), rows
     return found
+
+
+def _packed(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers as compiled code reads them: one after the other, aligned."""
+    flags = numbers.flags
+    plain = flags.c_contiguous and flags.aligned
+    return numbers if plain else np.require(numbers, requirements=('C', 'A'))
 
 
 def _sample_wrenches(
@@ -233,7 +240,7 @@ def _sample_wrenches(
     found = {}
     for frame, value in sorted(wrenches_by_frame(wrenches).items()):
         argument, shapes = f'wrenches["{frame}"]', f'(6,) or ({count}, 6)'
-        numbers = np.require(real_numbers(argument, value, shapes), requirements=('C', 'A'))
+        numbers = _packed(real_numbers(argument, value, shapes))
         if numbers.shape not in ((6,), (count, 6)):
             raise ArgumentError(argument, f'has shape {numbers.shape}, expected {shapes}')
         refuse_infinite(argument, numbers)
