@@ -10,6 +10,7 @@ from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.urdf.document import find_package, resolve_file
 from model_texts import ARM, flexdyn, link, robot
 import pytest
+from xacro import substitution_args
 
 GRAVITY = '<gravity xyz="0 0 -1.62"/>'
 MOON = (0.0, 0.0, -1.62)
@@ -292,7 +293,9 @@ def vendor_sources(tmp_path, monkeypatch):
 
 def test_xacro_finds_the_package_in_whose_sources_the_file_lies(vendor_sources):
     file = vendor_sources / 'urdf' / 'arm.urdf.xacro'
+    words = dict(substitution_args._eval_dict)
     assert load_robot(file).total_mass == 3.0
+    assert substitution_args._eval_dict == words  # other users of xacro keep their search
     assert find_package('vendor_description', file.parent) == vendor_sources
     assert find_package('vendor_description') is None
     address = 'package://vendor_description/urdf/arm.urdf.xacro'

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 import os
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Iterator, Mapping, Optional, Union
 from urllib.parse import unquote, urlsplit
 from xml.dom import minidom
 from xml.etree import ElementTree
@@ -166,7 +167,8 @@ def expand_xacro(
     try:
         _start_xacro_at(xacro, at)
         document = minidom.parseString(declare_prefixes(text) or text)
-        xacro.process_doc(document, mappings=mappings)
+        with _packages_around(at.parent):
+            xacro.process_doc(document, mappings=mappings)
     except Exception as error:  # xacro evaluates Python, so anything may come out of it
         missing = getattr(error, 'exc', error)
         if isinstance(missing, _PackageMissing):
@@ -215,25 +217,31 @@ class _PackageMissing(Exception):
 
 
 def _start_xacro_at(xacro: Any, file: Path) -> None:
-    """
-    Set the file name of the text in xacro, and let $(find NAME) look where `find_package` does.
-
-    The functions' names differ between versions of xacro, and xacro alone asks the ament index.
-    """
-    from xacro import substitution_args
-
-    def find(package: str) -> str:
-        folder = find_package(package, file.parent)
-        if folder is None:
-            raise _PackageMissing(package)
-        return str(folder)
-
-    substitution_args._eval_find = find
-    getattr(substitution_args, '_eval_dict', {})['find'] = find
+    """Set the file name of the text in xacro; the function's name differs between its versions."""
     if hasattr(xacro, 'init_stacks'):
         xacro.init_stacks(str(file))
     else:
         xacro.restore_filestack([str(file)])
+
+
+@contextmanager
+def _packages_around(start: Path) -> Iterator[None]:
+    """Let $(find NAME) of xacro search as `find_package`; xacro searches the ament index alone."""
+    from xacro import substitution_args
+
+    def find(package: str) -> str:
+        folder = find_package(package, start)
+        if folder is None:
+            raise _PackageMissing(package)
+        return str(folder)
+
+    words = getattr(substitution_args, '_eval_dict', {})
+    before, word = substitution_args._eval_find, words.get('find', substitution_args._eval_find)
+    substitution_args._eval_find = words['find'] = find
+    try:
+        yield
+    finally:
+        substitution_args._eval_find, words['find'] = before, word
 
 
 def find_package(package: str, start: Optional[Path] = None) -> Optional[Path]:
