@@ -86,14 +86,13 @@ def torque_node():
 def active():
     """Return a function that makes an active node of a class in this process."""
     from arms import flexible_arm
+    from contexts import end_context, new_context
     from node_in_process import overrides
-    import rclpy
 
     made = []
 
     def make(kind, **parameters):
-        context = rclpy.Context()
-        rclpy.init(context=context)
+        context = new_context()
         given = {'robot_description': flexible_arm(), 'autostart': False,
                  'backend': 'reference', **parameters}
         node = kind(context=context, parameter_overrides=overrides(given))
@@ -106,5 +105,4 @@ def active():
     yield make
     for context, node in made:
         node.end()
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+        end_context(context, node)

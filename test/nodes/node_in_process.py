@@ -3,10 +3,10 @@
 
 import time
 
+from contexts import end_context, new_context
 from diagnostic_msgs.msg import DiagnosticArray
 from flexdyn_ros.nodes.inverse_dynamics_node import InverseDynamicsNode
 import numpy as np
-import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
@@ -34,8 +34,7 @@ class TorqueNode:
 
     def __init__(self, parameters, activate=True):
         """Configure and activate the node."""
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context)
+        self._context = new_context()
         self.commands, self.statuses, self.log = [], [], []
         given = {'autostart': False, 'backend': 'reference', **parameters}
         self.node = InverseDynamicsNode(
@@ -119,5 +118,4 @@ class TorqueNode:
     def close(self):
         """Destroy the node."""
         self.node.end()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self._context)
+        end_context(self._context, self.node)

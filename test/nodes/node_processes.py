@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 
+from contexts import end_context, new_context
 from diagnostic_msgs.msg import DiagnosticArray
 from fork_server import COMMANDS, Forked
 import rclpy
@@ -90,8 +91,7 @@ class Probe:
 
     def __init__(self):
         """Create the node in a context of its own."""
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context)
+        self._context = new_context()
         self.node = rclpy.create_node('probe', context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
@@ -100,8 +100,7 @@ class Probe:
     def close(self):
         """Destroy node and context."""
         self._executor.shutdown()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self._context)
+        end_context(self._context, self.node)
 
     def listen(self, kind, topic, qos=50):
         """Return a list that grows by each message on a topic."""

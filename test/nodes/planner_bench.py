@@ -5,6 +5,7 @@ import time
 
 from action_msgs.msg import GoalStatus
 from arms import elastic_joint_arm
+from contexts import end_context, new_context
 from control_msgs.action import FollowJointTrajectory
 from flexdyn_ros.nodes.trajectory_correction_node import TrajectoryCorrectionNode
 from node_in_process import overrides
@@ -110,8 +111,7 @@ class Bench:
     """The node, a controller and a planner in one executor."""
 
     def __init__(self):
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context)
+        self._context = new_context()
         self.node = TrajectoryCorrectionNode(context=self._context, parameter_overrides=overrides(
             {'robot_description': ROBOT, 'autostart': False, 'stop_delay': 0.02,
              'controller_timeout': 10.0, 'timeout': 5.0}))
@@ -174,9 +174,7 @@ class Bench:
     def close(self):
         self._executor.shutdown()
         self.node.end()
-        for each in (self.planner, self.controller.node, self.node):
-            each.destroy_node()
-        rclpy.shutdown(context=self._context)
+        end_context(self._context, self.planner, self.controller.node, self.node)
 
 
 def plan(start, end, duration=0.5):

@@ -2,13 +2,13 @@
 """Positions that the inverse dynamics node corrects, by topic and by service."""
 
 from arms import elastic_joint_arm
+from contexts import end_context, new_context
 import flexdyn_ros as fd
 from flexdyn_ros.nodes import trajectory_correction_node
 from node_in_process import overrides
 from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
-import rclpy
 from rclpy.serialization import serialize_message
 from std_srvs.srv import Trigger
 
@@ -132,16 +132,14 @@ def test_long_messages_are_refused_before_they_are_read(torque_node):
 def test_without_control_msgs_the_proxy_is_not_configured(monkeypatch):
     """It names the package, and stays."""
     monkeypatch.setattr(trajectory_correction_node, 'FollowJointTrajectory', None)
-    context = rclpy.Context()
-    rclpy.init(context=context)
+    context = new_context()
     node = trajectory_correction_node.TrajectoryCorrectionNode(
         context=context,
         parameter_overrides=overrides({'robot_description': ROBOT, 'autostart': False}))
     node.trigger_configure()
     assert node.robot is None
     assert 'needs control_msgs, which is not installed' in node.diagnostics._message
-    node.destroy_node()
-    rclpy.shutdown(context=context)
+    end_context(context, node)
 
 
 def test_the_mode_needs_motor_side_states(torque_node):

@@ -20,12 +20,11 @@ class Drawing:
 
     def __init__(self, parameters):
         """Configure and activate the node."""
+        from contexts import new_context
         from flexdyn_ros.nodes.deflection_markers_node import DeflectionMarkersNode
         from node_in_process import overrides
-        import rclpy
 
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context)
+        self.context = new_context()
         self.node = DeflectionMarkersNode(context=self.context, parameter_overrides=overrides({
             'robot_description': flexible_arm(), 'autostart': False, 'backend': 'reference',
             **parameters}))
@@ -64,10 +63,9 @@ class Drawing:
 
     def __exit__(self, *_):
         """End the node."""
-        import rclpy
+        from contexts import end_context
 
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
+        end_context(self.context, self.node)
 
 
 def points_of(marker):

@@ -3,9 +3,9 @@
 
 from contextlib import suppress
 
+from contexts import end_context, new_context
 from flexdyn_ros.nodes.common.guarded_callbacks import GuardedCallbacks, spin
 import pytest
-import rclpy
 from rclpy.executors import ExternalShutdownException
 
 pytestmark = pytest.mark.ros
@@ -13,8 +13,7 @@ pytestmark = pytest.mark.ros
 
 def test_what_is_not_guarded_as_it_is_created_costs_one_failure_too():
     """A guard condition stands for work of an executor between callbacks, such as a take."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
+    context = new_context()
     node = GuardedCallbacks('listener', context=context)
     turns = []
 
@@ -34,13 +33,14 @@ def test_what_is_not_guarded_as_it_is_created_costs_one_failure_too():
         spin(node)
     assert node.failures['a message or call'] >= 2
     assert len(turns) == 4
+    end_context(context, node)
 
 
 def test_a_failure_while_the_context_shuts_down_is_passed_on():
-    context = rclpy.Context()
-    rclpy.init(context=context)
+    context = new_context()
     node = GuardedCallbacks('listener', context=context)
     context.shutdown()
     with pytest.raises(RuntimeError, match='late'):
         node.callback_failed('timer', RuntimeError('late'))
     assert not node.failures
+    end_context(context, node)

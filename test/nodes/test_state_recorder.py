@@ -2,6 +2,7 @@
 """Joint states that identification_node keeps, and those that it drops."""
 
 from arms import rigid_arm
+from contexts import end_context, new_context
 import flexdyn_ros as fd
 from flexdyn_ros.nodes.identification.recorder import StateRecorder
 from flexdyn_ros.nodes.identification_node import IdentificationNode
@@ -9,7 +10,6 @@ from inverse_dynamics_cases import NAMES
 from node_in_process import overrides
 from node_processes import joint_state
 import pytest
-import rclpy
 
 pytestmark = pytest.mark.ros
 
@@ -43,8 +43,7 @@ def test_a_recording_without_end_does_not_fill_the_memory(recorder, monkeypatch)
 
 
 def test_a_stamp_in_the_future_does_not_end_the_recording():
-    context = rclpy.Context()
-    rclpy.init(context=context)
+    context = new_context()
     node = IdentificationNode(context=context, parameter_overrides=overrides({
         'autostart': False, 'robot_description': rigid_arm(), 'play': False}))
     node.trigger_configure()
@@ -55,5 +54,4 @@ def test_a_stamp_in_the_future_does_not_end_the_recording():
     assert node.diagnostic_values()['recorded'] == pytest.approx(1.0)
     assert node.diagnostic_values()['dropped/stamp_in_future'] == 1
     node.end()
-    node.destroy_node()
-    rclpy.shutdown(context=context)
+    end_context(context, node)
