@@ -72,6 +72,7 @@ class CorrectedMotion:
         scale: By which the time is stretched to keep the limits [1].
         widths: Of the moving averages that shape the motion [s].
         lead: Time from the start of the motors to that of the rigid arm [s].
+        outputs: With flexible links, the components of the tip, and joints, that follow.
     """
 
     names: tuple[str, ...]
@@ -84,6 +85,7 @@ class CorrectedMotion:
     scale: float
     widths: tuple[float, ...]
     lead: float
+    outputs: tuple[str, ...] = ()
 
     @property
     def correction(self) -> np.ndarray:
@@ -101,6 +103,8 @@ class CorrectedMotion:
         at, joint = np.unravel_index(int(size.argmax()), size.shape)
         parts = [f'corrected by up to {size[at, joint]:.4g} ({self.names[joint]} at '
                  f'{self.t[at]:.3f} s)']
+        if self.outputs:
+            parts.append(f'{", ".join(self.outputs)} follow')
         if self.scale > 1.0:
             parts.append(f'time stretched by {self.scale:.3f} to keep the limits')
         if self.widths:
@@ -158,7 +162,8 @@ class _Correction:
             rest = np.array(real_vector('command', command, robot.n_joints))
         first = rest.copy()
         first[self._columns] = points.positions[0]
-        self._arm = ElasticArm(dyn, choices.frame, choices.outputs, first)
+        self._arm = ElasticArm(
+            dyn, choices.frame, choices.outputs, first if command is None else rest)
         left_out = np.setdiff1d(np.flatnonzero(self._arm.elastic), self._columns)
         if len(left_out):
             raise ArgumentError('names', 'leaves out ' + ', '.join(
@@ -291,4 +296,5 @@ class _Correction:
         rigid = reference(np.clip(at, 0.0, reference.duration))[:, self._columns]
         return CorrectedMotion(
             self._names, t, states[0], states[1], states[2], rigid, reference.given_times(at),
-            reference.scale, reference.widths, float(-motors.t[0]))
+            reference.scale, reference.widths, float(-motors.t[0]),
+            () if self._arm.outputs is None else self._arm.outputs.names)

@@ -17,6 +17,7 @@ from flexdyn_ros.position_correction.reference_motion import (
     TrajectoryPoints,
 )
 from flexdyn_ros.position_correction.stop import stopped
+from flexdyn_ros.tip_tracking.tip_zeros import NotInvertible
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -246,6 +247,26 @@ def test_a_second_trajectory_starts_where_the_tip_of_flexible_links_stands():
         flexible(), NAMES, rest_to_rest(PATH.positions[-1], [0.1, 0.5]), command, WIDE)
     assert again.reference[0] == pytest.approx(PATH.positions[-1], abs=1e-6)
     assert again.positions[0].tolist() == command.tolist()
+
+
+PAN = """<link name="base"/><link name="column"/><joint name="pan" type="revolute">
+<parent link="base"/><child link="column"/><axis xyz="0 0 1"/>
+<limit lower="-3" upper="3" velocity="3" effort="100"/></joint>"""
+
+
+def test_paths_on_which_joints_cannot_hold_the_tip_are_refused_at_once():
+    """The decoupling matrix of an arm that bends sideways too changes its sign on the way."""
+    text = FLEXIBLE.format(young=2e11, stiffness=2e4)
+    for old, new in (
+            ('<link name="base"/>', PAN),
+            ('<parent link="base"/><child link="upper"/>',
+             '<parent link="column"/><child link="upper"/>'),
+            ('</beam>', '<bending axis="y" modes="1" damping_ratio="0.02"/></beam>')):
+        text = text.replace(old, new)
+    points = rest_to_rest([0.0, -0.3, 0.6], [0.4, -0.7, 1.6], 1.5)
+    with pytest.raises(NotInvertible, match=r'decoupling matrix is singular at 0\.\d+ s'):
+        corrected_positions(
+            fd.Dynamics(fd.load_robot(text)), ('pan', *NAMES), points, None, WIDE)
 
 
 def test_joints_that_are_left_out_have_no_springs():
