@@ -71,10 +71,13 @@ def test_the_trajectory_leads_the_links_and_starts_at_the_command(torque_node):
     assert not qd[[0, -1]].any() and not qdd[[0, -1]].any()
     # The service does the same with the later changes.
     answer = correct(made)
-    assert answer.success and answer.message.startswith('~/trajectory_out: corrected by up')
+    # It names the trajectory, of which several users may send some.
+    assert answer.success and answer.message.startswith(
+        '~/trajectory_out, frame_id "anywhere", stamp 0.000000000: corrected by up')
     made.set(correction__max_correction=1e-3)
     answer = correct(made)
     assert not answer.success and 'more than max_correction 0.001' in answer.message
+    assert answer.message.startswith('frame_id "anywhere", stamp 0.000000000: shoulder is ')
     assert not made.trajectory(message)
 
 

@@ -148,6 +148,9 @@ class GoalProxy:
         if not handle.accepted:
             raise FlexdynError(
                 'the controller rejects the corrected trajectory. Read its log')
+        if not self._node.active:
+            handle.cancel_goal_async()
+            raise FlexdynError('the node is not active any more. Activate it')
         execution = Execution(motion, start, given, handle)
         self._await_result(execution, handle)
         return execution
