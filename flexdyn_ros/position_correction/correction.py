@@ -25,6 +25,7 @@ FINEST = 2.5e-3  # between the samples at which limits are checked [s]
 ROUNDING = 1e-9  # of positions beside their limits [rad | m]
 ATTEMPTS = 12  # at a time in which the limits hold
 SHAPING = ('auto', 'always', 'never')
+POSITIVE = ('max_correction', 'max_acceleration', 'sample_period', 'blend_time', 'max_duration')
 
 
 @dataclass(frozen=True)
@@ -132,14 +133,27 @@ def corrected_positions(
 
     Raises:
         CorrectionRefused: A bound does not hold, naming joint and time.
-        ArgumentError: The robot or the trajectory is not supported, naming the reason.
+        ArgumentError: The robot, the trajectory or a choice is not supported, naming the reason.
         UnknownName: A joint is none of the robot's.
         FlexdynError: See `stable_inversion`, with flexible links.
     """
     require_dynamics(dyn)
+    _require_ranges(choices)
+    points.require_shapes(len(names))
+    return _Correction(dyn, tuple(names), points, command, choices).found(progress)
+
+
+def _require_ranges(choices: CorrectionChoices) -> None:
+    """Refuse choices that bound nothing, such as numbers that are not finite."""
     if choices.shaping not in SHAPING:
         raise ArgumentError('shaping', f'is "{choices.shaping}", expected one of {SHAPING}')
-    return _Correction(dyn, tuple(names), points, command, choices).found(progress)
+    for name in POSITIVE:
+        value = getattr(choices, name)
+        if value is not None and not 0.0 < value < np.inf:
+            raise ArgumentError(name, f'is {value}, expected a positive number')
+    if not 0.0 <= choices.start_tolerance < np.inf:
+        raise ArgumentError(
+            'start_tolerance', f'is {choices.start_tolerance}, expected a number from zero on')
 
 
 class _Correction:

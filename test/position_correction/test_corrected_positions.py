@@ -159,6 +159,28 @@ def test_trajectories_that_cannot_be_followed_are_refused(points, names, choices
         corrected_positions(pendulum(), names, points, None, CorrectionChoices(**choices))
 
 
+@pytest.mark.parametrize('choice', [
+    {'max_correction': np.nan}, {'max_acceleration': 0.0}, {'sample_period': 0.0},
+    {'start_tolerance': np.nan}, {'blend_time': -1.0}, {'max_duration': np.inf}])
+def test_choices_that_bound_nothing_are_refused(choice):
+    with pytest.raises(ArgumentError, match=next(iter(choice))):
+        corrected_positions(
+            pendulum(), ['hub'], rest_to_rest(0.0, 0.1), None, CorrectionChoices(**choice))
+
+
+@pytest.mark.parametrize('t, positions, velocities, accelerations', [
+    ([0.0, np.nan], [[0.0], [1.0]], None, None), ([0.5, 0.5], [[0.0], [1.0]], None, None),
+    ([-1.0, 0.5], [[0.0], [1.0]], None, None), ([], np.zeros((0, 1)), None, None),
+    ([0.0, 1.0], [0.0, 1.0], None, None), ([0.0, 1.0], [[0.0, 0.0]] * 2, None, None),
+    ([0.0, 1.0], [[0.0], [1.0]], [[0.0]], None),
+    ([0.0, 1.0], [[0.0], [1.0]], None, [[0.0], [0.0]])])
+def test_points_of_a_wrong_shape_are_refused(t, positions, velocities, accelerations):
+    rows = [each if each is None else np.array(each)
+            for each in (positions, velocities, accelerations)]
+    with pytest.raises(ArgumentError, match='points'):
+        corrected_positions(pendulum(), ['hub'], TrajectoryPoints(np.array(t), *rows))
+
+
 # A vertical plane: the upper link bends, the shoulder has a spring.
 FLEXIBLE = """<robot name="two"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
