@@ -24,7 +24,7 @@ from flexdyn_ros.active_damping.design_search import (
 from flexdyn_ros.active_damping.margins import Controller, is_stable, least_ratios
 from flexdyn_ros.active_damping.modal_law import ArmModes, light_modes
 from flexdyn_ros.active_damping.sampled_arm import SampledArm
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import real_number, real_vector
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.modal_observer.observer import motor_encoders, refuse_unsuitable
 from flexdyn_ros.model.records.robot import Robot
@@ -36,6 +36,7 @@ from scipy.linalg import solve_discrete_lyapunov
 
 LEAST_SAMPLES = 20  # in a period of each mode
 MOST_DELAY = 0.1  # of the period of each mode
+MOST_STEPS = 200  # of the controller in the delay
 AMPLITUDE = 2e-3  # of the vibration whose torque is printed [m]
 
 
@@ -158,12 +159,21 @@ def damping_controller(
     robot = dyn.robot
     refuse_unsuitable(robot, 'Active damping')
     n = robot.n_joints
+    if not n:
+        raise ArgumentError('dyn', 'has no joints, whose torques could damp. Add one')
     at, gains = (np.array(real_vector('joint_q', joint_q, n)), [
         np.array(real_vector(name, values, n)) for name, values in (('kp', kp), ('kd', kd))])
     for name, value in (('period', period), ('delay', delay)):
-        if not 0.0 < value < np.inf:
+        if real_number(name, value) <= 0.0:
             raise ArgumentError(name, f'is {value}, expected a positive number')
-    if not 0.0 <= stiffness_error < 1.0:
+    if delay > MOST_STEPS * period:
+        raise ArgumentError(
+            'delay', f'is {delay} s, more than {MOST_STEPS} periods of {period} s. Check both units')
+    if not isinstance(modes, (int, np.integer)):
+        raise ArgumentError('modes', f'is {modes}, expected a whole number')
+    if not isinstance(in_drives, bool):
+        raise ArgumentError('in_drives', f'is {in_drives}, expected true or false')
+    if not 0.0 <= real_number('stiffness_error', stiffness_error) < 1.0:
         raise ArgumentError('stiffness_error', f'is {stiffness_error}, expected 0 to below 1')
     if min(gains[0]) <= 0.0:
         raise ArgumentError('kp', f'is {min(gains[0]):g} for a joint, expected positive numbers')
@@ -207,7 +217,7 @@ def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes
             'the extension with its flexible links')
     if not 1 <= count <= len(found.poles):
         raise ArgumentError(
-            'modes', f'is {count}, expected at most {len(found.poles)}: under this joint loop '
+            'modes', f'is {count}, expected from one to {len(found.poles)}: under this joint loop '
             'other modes have a damping ratio above 0.1')
     chosen = ArmModes(found.poles[:count], found.shapes[:, :count], found.filters[:count])
     highest = float(chosen.rates[-1] / (2.0 * np.pi))

@@ -59,7 +59,7 @@ def sampled(
     n = len(a)
     # Over a short part of the period, which is then doubled: exp(-A h) grows as fast as the
     # joints' friction decays, and would overflow.
-    doublings = max(0, math.ceil(np.log2(max(np.linalg.norm(period * a, 1), 1.0))))
+    doublings = max(0, math.ceil(math.log2(max(float(np.linalg.norm(period * a, 1)), 1.0))))
     step = period / 2.0**doublings
     block = expm(step * np.block([[-a, intensity], [np.zeros_like(a), a.T]]))
     f = block[n:, n:].T

@@ -93,6 +93,9 @@ class ModalObserver:
         ):
             if not 0.0 < value < np.inf:
                 raise ArgumentError(name, f'is {value}, expected a positive number')
+        if not 0.0 <= friction_error < np.inf:
+            raise ArgumentError(
+                'friction_error', f'is {friction_error}, expected a number from zero on')
         robot = dyn.robot
         refuse_unsuitable(robot, 'The modal observer')
         if not robot.n_modes:
@@ -240,4 +243,4 @@ def refuse_unsuitable(robot: Robot, what: str) -> None:
             f'{what} is for trees of joints with one axis each, on a fixed base',
             file=robot.source, element='loop' if robot.loops else 'joint',
             name=robot.loops[0].name if robot.loops else ', '.join(several),
-            advice='Use quasi-static deflections, or corrected_positions')
+            advice='Use quasi-static deflections')

@@ -88,6 +88,14 @@ def test_joints_that_no_mode_moves_leave_the_others_as_they_are(damping, frictio
         assert one.error == pytest.approx(other.error, rel=0.02)
 
 
+def test_modes_between_clamped_ends_move_no_tip_and_have_a_design():
+    """Their own coordinate stands for the amplitude."""
+    mode = '<bending axis="y" modes="1" damping_ratio="0.01"'
+    robot = fd.load_robot(text().replace(mode, f'{mode} boundary="clamped-clamped"'))
+    found = fd.ModalObserver(fd.Dynamics(robot), PERIOD).observability([0.3])
+    assert all(np.isfinite(mode.error) for mode in found)
+
+
 def test_a_stable_estimate_is_chosen_and_a_refusal_names_the_modes():
     """Of the boom with a hoist, whose torsion neither encoders nor strain gauges observe."""
     robot = fd.load_robot('package://flexdyn_ros/urdf/telescopic_boom.urdf.xacro')
@@ -207,6 +215,8 @@ def test_an_arm_that_moves_through_cells_is_followed():
 @pytest.mark.parametrize('arguments, word', [
     ({'period': 0.0}, 'period'), ({'period': float('nan')}, 'period'),
     ({'period': 1e-3, 'amplitude': -1.0}, 'amplitude'),
+    ({'period': 1e-3, 'friction_error': float('nan')}, 'friction_error'),
+    ({'period': 1e-3, 'sensors': [MountedSensor('a', 'motor_position', 'hub', 0.0)]}, 'noise'),
     ({'period': 1e-3, 'sensors': [sensor('strain', 'arm', distance=0.1)]}, 'hub'),
 ])
 def test_wrong_arguments_are_named(arguments, word):
