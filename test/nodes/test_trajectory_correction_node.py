@@ -97,7 +97,7 @@ def test_a_cancelled_motion_stops_on_its_path_within_its_limits(bench):
     assert future.done() and len(future.result().goals_canceling) == 1
     assert answer.status == GoalStatus.STATUS_CANCELED
     halted = bench.controller.goals[-1].trajectory
-    assert halted.header.stamp == whole.header.stamp
+    assert seconds(halted.header.stamp) == pytest.approx(seconds(whole.header.stamp), abs=1e-3)
     largest = np.abs([point.accelerations for point in whole.points]).max(axis=0)
     assert (np.abs([point.accelerations for point in halted.points]) <= 1.31 * largest).all()
     t, q = (np.array(each) for each in zip(*bench.controller.track))
@@ -110,6 +110,32 @@ def test_a_cancelled_motion_stops_on_its_path_within_its_limits(bench):
     # On the straight line of the plan, and from there on a further one is accepted.
     share = (reached - start) / (end - start)
     assert share[0] == pytest.approx(share[1], abs=0.02)
+    bench.succeeds(bench.send(plan(reached, start)))
+
+
+def test_a_controller_that_slows_down_is_stopped_where_it_is(bench):
+    """As with speed scaling: its time is that of its feedback, not the clock's."""
+    start = bench.state()
+    end = start + np.array([0.6, -0.4])
+    bench.controller.track.clear()
+    bench.feedback.clear()
+    bench.controller.speed = 0.3
+    handle = bench.send(plan(start, end, 2.0))
+    assert handle.accepted
+    bench.wait_for(lambda: bench.controller.track and bench.controller.track[-1][0] > 1.0)
+    given = bench.feedback[-1].feedback.actual
+    t = seconds(given.time_from_start)
+    assert 0.8 < t < 1.2
+    assert given.positions == pytest.approx(start + (end - start) * STEP(t / 2.0), abs=1e-3)
+    bench.controller.speed = 1.0
+    moved = bench.controller.position.copy()
+    handle.cancel_goal_async()
+    assert bench.result(handle).status == GoalStatus.STATUS_CANCELED
+    # Without a jump: between two samples no more than the fastest motion.
+    q = np.array([each[1] for each in bench.controller.track])
+    assert np.abs(np.diff(q, axis=0)).max() < 0.25 * np.abs(end - start).max()
+    reached = bench.state()
+    assert start[0] < moved[0] < reached[0] < end[0] - 0.05
     bench.succeeds(bench.send(plan(reached, start)))
 
 
