@@ -127,13 +127,13 @@ def test_a_controller_that_slows_down_is_stopped_where_it_is(bench):
     t = seconds(given.time_from_start)
     assert 0.8 < t < 1.2
     assert given.positions == pytest.approx(start + (end - start) * STEP(t / 2.0), abs=1e-3)
-    bench.controller.speed = 1.0
     moved = bench.controller.position.copy()
     handle.cancel_goal_async()
     assert bench.result(handle).status == GoalStatus.STATUS_CANCELED
-    # Without a jump: between two samples no more than the fastest motion.
+    bench.controller.speed = 1.0
+    # Without a jump to where the clock is.
     q = np.array([each[1] for each in bench.controller.track])
-    assert np.abs(np.diff(q, axis=0)).max() < 0.25 * np.abs(end - start).max()
+    assert np.abs(np.diff(q, axis=0)).max() < 0.2 * np.abs(end - start).max()
     reached = bench.state()
     assert start[0] < moved[0] < reached[0] < end[0] - 0.05
     bench.succeeds(bench.send(plan(reached, start)))
