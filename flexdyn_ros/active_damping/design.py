@@ -168,7 +168,7 @@ def damping_controller(
             raise ArgumentError(name, f'is {value}, expected a positive number')
     if delay > MOST_STEPS * period:
         raise ArgumentError(
-            'delay', f'is {delay} s, more than {MOST_STEPS} periods of {period} s. Check the units')
+            'delay', f'is {delay} s, more than {MOST_STEPS} periods of {period} s. Check units')
     if not isinstance(modes, (int, np.integer)):
         raise ArgumentError('modes', f'is {modes}, expected a whole number')
     if not isinstance(in_drives, bool):
