@@ -93,7 +93,10 @@ def test_a_cancelled_motion_stops_on_its_path_within_its_limits(bench):
     whole = bench.controller.goals[-1].trajectory
     bench.wait_for(lambda: bench.controller.track and bench.controller.track[-1][0] > 1.0)
     future = handle.cancel_goal_async()
+    bench.wait_for(lambda: bench.node._goals.execution.stopping)
+    bench.node._goals.halt(bench.node._goals.execution)  # as a deactivation meanwhile does
     answer = bench.result(handle)
+    assert not bench.node.failures
     assert future.done() and len(future.result().goals_canceling) == 1
     assert answer.status == GoalStatus.STATUS_CANCELED
     halted = bench.controller.goals[-1].trajectory
@@ -137,6 +140,20 @@ def test_a_controller_that_slows_down_is_stopped_where_it_is(bench):
     reached = bench.state()
     assert start[0] < moved[0] < reached[0] < end[0] - 0.05
     bench.succeeds(bench.send(plan(reached, start)))
+
+
+def test_a_goal_that_has_not_begun_is_cancelled_at_once(bench):
+    """It has a stamp in the future; the arm stays where it is."""
+    start = bench.state()
+    goal = plan(start, start + 0.3)
+    goal.trajectory.header.stamp.sec = 2**31 - 1
+    handle = bench.send(goal)
+    assert handle.accepted
+    count = len(bench.controller.goals)
+    handle.cancel_goal_async()
+    assert bench.result(handle).status == GoalStatus.STATUS_CANCELED
+    assert len(bench.controller.goals) == count
+    assert bench.state() == pytest.approx(start, abs=1e-9)
 
 
 def nonsense():

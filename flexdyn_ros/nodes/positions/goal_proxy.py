@@ -226,15 +226,20 @@ class GoalProxy:
         return FollowJointTrajectory.Result(error_code=code, error_string=text)
 
     def _on_cancel(self, goal: Any) -> CancelResponse:
-        if self.execution is not None and not self.execution.stopping:
+        if self.execution is not None:
             self.halt(self.execution)
         return CancelResponse.ACCEPT
 
     def halt(self, execution: Execution) -> None:
         """Replace the controller's goal by one that stops on the path, else cancel it."""
+        if execution.stopping:
+            return
         p = self._node.parameters
         execution.stopping = True
-        at = max(self.elapsed(execution) + p['stop_delay'], 0.0)
+        at = self.elapsed(execution) + p['stop_delay']
+        if at <= 0.0:
+            execution.controller.cancel_goal_async()  # it has not begun
+            return
         halted = stopped(execution.motion, at, p['correction.max_acceleration'] or None)
         if halted is None:
             self._node.get_logger().info('the motion ends before the limits allow a stop')
