@@ -24,7 +24,7 @@ from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 
 LEAST = 0.01  # share of the torque of a joint that no mode moves
-LEVER = 0.1  # beside a tip's frame, where rotations count as displacements [m]
+LEVER = 0.1  # place beside a tip's frame where rotations count as displacements [m]
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,6 @@ def held_modes(dyn: Dynamics, q: np.ndarray, uncertainty: ModelUncertainty) -> H
         moved = dyn.jacobian(q, frame)[:, n:] @ shapes
         moved[3:] *= LEVER
         sizes = np.maximum(sizes, np.linalg.norm(moved, axis=0))
-    # Modes that move no tip, between clamped ends, count by their own coordinates.
-    sizes = np.maximum(sizes, LEVER * np.abs(shapes).max(axis=0))
     amplitudes = uncertainty.amplitude / sizes
     forces = amplitudes * rates[0] ** 2
     torques = np.maximum(

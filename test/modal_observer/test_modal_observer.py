@@ -88,14 +88,6 @@ def test_joints_that_no_mode_moves_leave_the_others_as_they_are(damping, frictio
         assert one.error == pytest.approx(other.error, rel=0.02)
 
 
-def test_modes_between_clamped_ends_move_no_tip_and_have_a_design():
-    """Their own coordinate stands for the amplitude."""
-    mode = '<bending axis="y" modes="1" damping_ratio="0.01"'
-    robot = fd.load_robot(text().replace(mode, f'{mode} boundary="clamped-clamped"'))
-    found = fd.ModalObserver(fd.Dynamics(robot), PERIOD).observability([0.3])
-    assert all(np.isfinite(mode.error) for mode in found)
-
-
 def test_a_stable_estimate_is_chosen_and_a_refusal_names_the_modes():
     """Of the boom with a hoist, whose torsion neither encoders nor strain gauges observe."""
     robot = fd.load_robot('package://flexdyn_ros/urdf/telescopic_boom.urdf.xacro')
