@@ -9,7 +9,7 @@ import math
 import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from flexdyn_ros.arguments import one_of, real_number
+from flexdyn_ros.arguments import limited_number, one_of
 from flexdyn_ros.codegen.export.c import c_program, emit_c, output_names
 from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.fortran import emit_fortran
@@ -162,7 +162,7 @@ def generate(
     quick = optimise == QUICK
     if rotation_tolerance is None:
         rotation_tolerance = ROUND_OFF if quick else ANGLE_TOLERANCE
-    rotation_tolerance = real_number('rotation_tolerance', rotation_tolerance)
+    rotation_tolerance = limited_number('rotation_tolerance', rotation_tolerance, or_zero=True)
     requests = read_function(robot, function)
     loads = read_loads(robot, arguments)
     allowed = methods(robot, requests)

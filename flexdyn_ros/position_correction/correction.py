@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Optional, Sequence
 
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import names as names_of, one_of, real_vector
 from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.position_correction.motor_motion import ElasticArm, Motors
 from flexdyn_ros.position_correction.reference_motion import (
@@ -133,9 +133,14 @@ def corrected_positions(
         FlexdynError: See `stable_inversion`, with flexible links.
     """
     require_dynamics(dyn)
-    if choices.shaping not in SHAPING:
-        raise ArgumentError('shaping', f'is "{choices.shaping}", expected one of {SHAPING}')
-    return _Correction(dyn, tuple(names), points, command, choices).found(progress)
+    for argument, value, kind in (
+        ('points', points, TrajectoryPoints), ('choices', choices, CorrectionChoices),
+    ):
+        if not isinstance(value, kind):
+            raise ArgumentError(
+                argument, f'is of type {type(value).__name__}, expected {kind.__name__}')
+    one_of('shaping', choices.shaping, SHAPING)
+    return _Correction(dyn, names_of('names', names), points, command, choices).found(progress)
 
 
 class _Correction:
@@ -149,6 +154,12 @@ class _Correction:
         require_known('joint', names, robot.joint_names)
         if len(set(names)) != len(names):
             raise ArgumentError('names', f'{names} has a joint twice. Keep one')
+        for argument in ('positions', 'velocities', 'accelerations'):
+            given, expected = getattr(points, argument), (len(points.t), len(names))
+            if given is not None and np.shape(given) != expected:
+                raise ArgumentError(
+                    argument, f'has shape {np.shape(given)}, expected {expected}: a row for each '
+                    'time, a column for each joint')
         self._names, self._choices = names, choices
         joints = {joint.name: joint for joint in robot.joints}
         self._joints = [joints.get(name) for name in names]  # None: a component of one

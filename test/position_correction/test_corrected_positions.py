@@ -248,6 +248,18 @@ def test_a_second_trajectory_starts_where_the_tip_of_flexible_links_stands():
     assert again.positions[0].tolist() == command.tolist()
 
 
+def test_arguments_of_a_wrong_type_or_shape_are_named():
+    points = rest_to_rest(0.0, 0.1)
+    for name, call in (
+        ('names', lambda: corrected_positions(pendulum(), 3, points)),
+        ('points', lambda: corrected_positions(pendulum(), ['hub'], points.positions)),
+        ('choices', lambda: corrected_positions(pendulum(), ['hub'], points, None, {})),
+        ('positions', lambda: corrected_positions(flexible(), NAMES, points)),
+    ):
+        with pytest.raises(ArgumentError, match=f'"{name}"'):
+            call()
+
+
 def test_joints_that_are_left_out_have_no_springs():
     with pytest.raises(ArgumentError, match='leaves out shoulder, whose elasticity'):
         corrected_positions(flexible(), ['elbow'], rest_to_rest(0.0, 0.1))
