@@ -33,7 +33,7 @@ BANNED = re.compile(
     r'\b(tells?|told|says?|said|saying|knows?|counts? for nothing|goe?s by|whose turn|nothing is'
     r'|nobody|somebody|to be rid of|has it that|whom?|who(?:m?ever)|whatever|how(?![ -]to\b)'
     r'|(?:returns?|yields?|prints?|shows?|names|decides?|is|(?<!they )are|of|to|from|about|near)'
-    r' where)\b'
+    r' where|(?:returns?|yields?|prints?|shows?|decides?|notes?|marks?) which|sees|forgets?)\b'
     r'|(?<!-)\bwhat\b(?!:)|(?<!reason )\bwhy\b',
     re.IGNORECASE,
 )

@@ -52,12 +52,12 @@ class NoInertiaLeft(ArithmeticError):
 @dataclass(frozen=True)
 class Spaces:
     """
-    The subspaces of motions that constraints see, and that they leave free.
+    The subspaces of motions that constraints restrict, and that they leave free.
 
     Attributes:
         forces: Orthonormal constraint combinations that act, P Z, (n, rank).
         inverse: Of the triangular T in A = forces T seen^T, (rank, rank).
-        seen: Orthonormal motions that they see, (nv, rank).
+        seen: Orthonormal motions that they restrict, (nv, rank).
         free: Orthonormal motions that they leave free, (nv, nv - rank).
     """
 

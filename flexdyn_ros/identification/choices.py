@@ -127,7 +127,7 @@ def weights(model: TorqueModel, weight: Union[float, Mapping[str, float]]) -> np
 
 
 def _matching(model: TorqueModel, pattern: object) -> list[int]:
-    """Return which parameters have a name that matches a pattern, at least one."""
+    """Return places of the parameters whose names match a pattern, at least one."""
     met = [k for k, name in enumerate(model.names) if fnmatchcase(name, str(pattern))]
     if not met:
         raise UnknownName('parameter', pattern, model.names)

@@ -151,7 +151,7 @@ def stretches(motion: Motion, path: SignalPath) -> Iterator[Stretch]:
 
 
 def _distinct(t: np.ndarray) -> np.ndarray:
-    """Return which samples are kept, (T,): the first of those with one stamp."""
+    """Return whether each sample is kept, (T,): the first of those with one stamp."""
     return np.concatenate([[True], np.diff(t) > 1e-3 * _step(t)])
 
 
@@ -176,7 +176,7 @@ def torque_rows(motion: Motion, stretch: Stretch, path: SignalPath) -> np.ndarra
 def sound_rows(
     motion: Motion, stretch: Stretch, path: SignalPath, limits: np.ndarray
 ) -> np.ndarray:
-    """Return which rows are away from ends, gaps and saturated torques, (R, n)."""
+    """Return whether each row is away from ends, gaps and saturated torques, (R, n)."""
     t = stretch.t[:: path.decimation]
     inside = (t >= t[0] + path.trimmed) & (t <= t[-1] - path.trimmed)
     found = np.repeat(inside[:, None], motion.q.shape[1], axis=1)

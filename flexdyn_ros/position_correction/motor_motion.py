@@ -93,7 +93,7 @@ class ElasticArm:
 
     @property
     def elastic(self) -> np.ndarray:
-        """Return which joints are elastic, (n_joints,); all with flexible links."""
+        """Return whether each joint is elastic, (n_joints,); all are with flexible links."""
         found = np.full(self._n, self.flexible)
         found[self._joints.joints] = True
         return found

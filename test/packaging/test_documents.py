@@ -24,6 +24,7 @@ def script(name):
 
 prose = script('prose')
 MOST_WORDS = 20  # of a sentence of a message
+LABELS = {'label', 'title', 'xlabel', 'ylabel'}
 LOG_CALLS = {'debug', 'info', 'warning', 'warn', 'error', 'exception', 'fatal', 'critical'}
 
 
@@ -163,7 +164,9 @@ def check_comments(path, source, form):
     for words, expected in {
         'What a cell holds.': ['"What"'], 'Whoever calls it.': ['"Whoever"'],
         'Where the load acts [m].': ['"Where the load acts [m] ..." as a noun'],
-        'Return where it lies.': ['"Return where"'], 'The shape, and how it bends.': ['"how"'],
+        'Return where it lies.': ['"Return where"'], 'Return which bend.': ['"Return which"'],
+        'The frame sees it.': ['"sees"'], 'The states, which it returns.': [],
+        'The shape, and how it bends.': ['"how"'],
         'The node tells it.': ['"tells"'], 'a ' * 26: [f'26 words: {"a " * 6}...'],
         'Where there is no loop, the step is 0.': [], 'None where there is no loop.': [],
         'The row where it starts.': [], 'noqa: E501': [], 'SPDX-License-Identifier: MIT': [],
@@ -211,6 +214,19 @@ def test_messages_have_no_private_words():
             if words:
                 found.append(f'{path.relative_to(ROOT)}:{line}: {words}')
     assert count > 300
+    assert not found
+
+
+def test_titles_and_labels_of_pictures_have_no_private_words():
+    found, count = {}, 0
+    for path in sorted(path for name in prose.FOLDERS for path in (ROOT / name).rglob('*.py')):
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+            if isinstance(node, ast.keyword) and node.arg in LABELS:
+                words = [word for text in strings(node.value) for word in private_words(text)]
+                count += 1
+                if words:
+                    found[f'{path.relative_to(ROOT)}:{node.value.lineno}'] = words
+    assert count > 100
     assert not found
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A robot as the method of kinematic influence sees it: bodies, their fields, approximations.
+A robot in terms of the method of kinematic influence: bodies, their fields, approximations.
 
 The approximations are those of Graves's paper, each chosen by name. Kinematics, gravity, springs,
 losses and outside wrenches stay exact.
@@ -107,7 +107,7 @@ def _lump(robot: Robot, body: Body) -> Lump:
 @dataclass(frozen=True)
 class InfluenceModel:
     """
-    A robot as this method sees it.
+    A robot in terms of this method.
 
     Attributes:
         tree: The bodies.

@@ -40,7 +40,7 @@ class Watchdog:
         self._fed = now
 
     def clear(self) -> None:
-        """Forget the input, as if it had never arrived."""
+        """Discard the input, as if it had never arrived."""
         self._fed = None
 
     @property

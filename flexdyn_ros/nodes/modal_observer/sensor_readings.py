@@ -49,7 +49,7 @@ class SensorReadings:
 
     def set_sensors(self, sensors: Sequence[MountedSensor], links: Mapping[str, str]) -> None:
         """
-        Forget all readings.
+        Discard all readings.
 
         Args:
             sensors: The sensors from now on.

@@ -31,7 +31,7 @@ class FeedForward
 public:
   ArmModel arm;
 
-  /// Forget the modal state: the next motion starts at its quasi-static deflection, at rest.
+  /// Discard the modal state: the next motion starts at its quasi-static deflection, at rest.
   void reset() noexcept {started_ = false;}
 
   /// Write gravity of the undeformed arm.
