@@ -10,7 +10,7 @@ add diagrams and tables of frequencies. Friction counts as at rest.
 
 Outputs are COORDINATE, COORDINATE/rate, and
 
-    FRAME/x y z rx ry rz     pose in root axes [m, rad]; FRAME/pose is all of them
+    FRAME/x y z rx ry rz     pose in root axes [m | rad]; FRAME/pose is all of them
     FRAME/vx vy vz wx wy wz  velocity in root axes [m/s, rad/s]; FRAME/velocity
     FRAME/ax ay az           accelerometer, the frame's axes [m/s^2]; FRAME/acceleration
     LINK/strain@x,y,z        strain at x of the beam's length and y, z [m] of its cross-section

@@ -57,7 +57,7 @@ def report_text(found: Found, pictures: Sequence[str]) -> str:
         f'- {statistics.samples} rows of {len(found.motions)} motions; condition number '
         f'{statistics.condition:.4g}.',
         *([f'- Physical parameters: {found.solver}.'] if found.solver else []), '',
-        '## Residuals, root mean square, filtered [N m, N]', '',
+        '## Residuals, root mean square, filtered [N m | N]', '',
         *_table(['', *names], ([label, *(f'{x:.4g}' for x in row)] for label, row in residuals)),
         '', *(f'![Measured and predicted torque]({name})' for name in pictures), '',
         '## Not identifiable', '',

@@ -26,7 +26,7 @@ class RunStage:
         start: When it starts [s].
         end: When it ends [s].
         wrenches: Of the environment by link, (6,) each, in root axes [N, N m].
-        torque: Disturbing generalised forces, (nv,) [N m, N].
+        torque: Disturbing generalised forces, (nv,) [N m | N].
         payloads: The payload.
         arriving: Those that are picked up from rest at its start.
         base: Acceleration of a prescribed base over the time of the stage, or None.
