@@ -38,8 +38,11 @@ BANNED = re.compile(
     re.IGNORECASE,
 )
 """Words that make a speaker of a component, or a noun of a clause."""
-_NOUN_CLAUSE = re.compile(r'\W*Where\b(?![^\0]*[,:])')
-"""A sentence that begins with this word and has no second clause."""
+_NOUN_CLAUSE = re.compile(
+    r'\W*(?:Where\b(?![^\0]*[,:])'
+    r'|(?:(?:Among|At|Below|Beyond|By|For|From|In|Of|On|To|Under|Within) w|W)hich\b)'
+)
+"""The start of a sentence without a second clause."""
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:

@@ -30,7 +30,7 @@ class Rows:
         matrix: Shape (R, n, p).
         right: Measured torques less those that are known, shape (R, n).
         measured: Measured torques, shape (R, n).
-        sound: Which of them are used, shape (R, n).
+        sound: Whether each of them is used, shape (R, n).
     """
 
     motion: int

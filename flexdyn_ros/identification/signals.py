@@ -36,7 +36,7 @@ class SignalPath:
     Attributes:
         cutoff: Of the filters [Hz].
         rate: Median rate of the motions [Hz].
-        delay: By which torques lag positions [s].
+        delay: Of the torques against positions [s].
         trimmed: Left out at each end of a motion and of a gap, and around saturation [s].
         saturation: Part of the effort limit beyond which a torque is left out, or None.
     """

@@ -55,13 +55,13 @@ class TorqueModel:
         joints: The joints with a motor, in the order of the coordinates.
         terms: Terms of friction, of any joint.
         terms_of: Terms of friction of each joint.
-        places: Which parameters are the friction of each joint.
+        places: Places of the parameters of friction of each joint.
         bodies: Links whose ten numbers are parameters, each with its description.
         names: Of all parameters.
         units: Of all parameters.
-        gains: Which parameters are gains of drives.
+        gains: Places of the parameters that are gains of drives.
         values: Their values in the description.
-        positive: Which of them cannot be negative; those of bodies are left to the inertia.
+        positive: Whether each of them is zero or more; those of bodies are left to the inertia.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class SampledTorque:
     Attributes:
         offset: Time at which the run starts [s].
         constant: Torques beside them, (nv,).
-        period: For which the sum is held [s].
+        period: Time for which the sum is held [s].
     """
 
     def __init__(self, controllers: Sequence[ScenarioController], width: int):

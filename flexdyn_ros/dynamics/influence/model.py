@@ -36,7 +36,7 @@ import numpy as np
 
 class Approximations(NamedTuple):
     """
-    Which approximations are made; none by default.
+    The approximations of a model; none by default.
 
     Attributes:
         undeformed_inertia: Whether links have the inertia of their undeformed shape.
@@ -112,7 +112,7 @@ class InfluenceModel:
     Attributes:
         tree: The bodies.
         fields: The fields of each body.
-        approximations: Which ones are made.
+        approximations: Those that it makes.
         lumps: For each body its substitute where masses are lumped, or None.
     """
 
