@@ -6,7 +6,7 @@ Hold the joints at --at, and find the deflection under gravity, payloads and wre
 there: dx/dt = A x + B u, y = C x + D u. x are displacements and rates of all coordinates, and u
 the joint torques. Print the equilibrium and the poles. Write A, B, C and D with all names
 (system.npz), Bode plots of --outputs (bode.png) and the poles (poles.png). --campbell and --map
-add diagrams and tables of frequencies. Friction counts as at rest.
+add diagrams and tables of frequencies. Friction is that at rest.
 
 Outputs are COORDINATE, COORDINATE/rate, and
 

@@ -164,8 +164,8 @@ def check_comments(path, source, form):
     for words, expected in {
         'What a cell holds.': ['"What"'], 'Whoever calls it.': ['"Whoever"'],
         'Where the load acts [m].': ['"Where the load acts [m] ..." as a noun'],
-        'Which ones bend.': ['"Which ones bend. ..." as a noun'],
-        'Time in which it ends.': [], 'In which it ends.': ['"In which it ends. ..." as a noun'],
+        'Which ones bend.': ['"Which ones bend ..." as a noun'],
+        'Time in which it ends.': [], 'In which it ends.': ['"In which it ends ..." as a noun'],
         'Return where it lies.': ['"Return where"'], 'Return which bend.': ['"Return which"'],
         'The frame sees it.': ['"sees"'], 'The states, which it returns.': [],
         'The shape, and how it bends.': ['"how"'],
