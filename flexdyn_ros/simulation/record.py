@@ -150,7 +150,7 @@ class Trajectory:
 
     @property
     def residual(self) -> np.ndarray:
-        """Integration error, the energy gained beside work and losses since the start, (T,) [J]."""
+        """Integration error, energy gained beside work and losses since the start, (T,) [J]."""
         return np.asarray(self.energy - self.energy[0] - self.work + self.dissipated)
 
     def to_csv(self, path: PathLike) -> Path:
