@@ -39,8 +39,9 @@ BANNED = re.compile(
 )
 """Words that make a speaker of a component, or a noun of a clause."""
 _NOUN_CLAUSE = re.compile(
-    r'\W*(?:Where\b(?![^\0]*[,:])'
-    r'|(?:(?:Among|At|Below|Beyond|By|For|From|In|Of|On|To|Under|Within) w|W)hich\b)'
+    r'\W*(?:(?:Where|When)\b(?![^\0:]*,)|Which\b'
+    r'|(?:[Aa]t|[Aa]fter|[Aa]mong|[Bb]elow|[Bb]eyond|[Bb]y|[Ff]or|[Ff]rom|[Ii]n|[Oo]f|[Oo]n|[Tt]o'
+    r'|[Uu]nder|[Ww]ithin) which\b)'
 )
 """The start of a sentence without a second clause."""
 

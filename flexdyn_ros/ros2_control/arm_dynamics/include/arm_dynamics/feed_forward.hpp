@@ -143,7 +143,7 @@ private:
   }
 
   static constexpr std::size_t kRounds = 20;  // of the search for the motors' positions
-  static constexpr double kMoved = 1e-10;     // by which the last round may move them [rad | m]
+  static constexpr double kMoved = 1e-10;     // largest motion of the last round [rad | m]
 
   ModalState state_;
   JointMotion motion_;
