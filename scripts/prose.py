@@ -76,7 +76,7 @@ def faults(text: str) -> Iterator[tuple[int, str]]:
             yield line, f'{len(words)} words: {" ".join(words[:6])} ...'
         if _NOUN_CLAUSE.match(sentence):
             yield line, f'"{" ".join(words[:6])} ..." as a noun'
-    plain = re.sub(rf'`[^`]+`|{_CITATION}|\[[^]\[]*\](?=\s|$)|"[^"\n]*"', _blank, text)
+    plain = re.sub(rf'``[^`]+``|`[^`]+`|{_CITATION}|\[[^]\[]*\](?=\s|$)|"[^"\n]*"', _blank, text)
     for found in BANNED.finditer(plain):
         yield plain.count('\n', 0, found.start()) + 1, f'"{found.group()}"'
 

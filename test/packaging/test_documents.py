@@ -139,6 +139,7 @@ def test_faults_of_english_are_found():
     assert [line for line, _ in prose.faults('One.\n\nThe node tells it.')] == [3]
     assert [line for line, _ in prose.faults(f'\n| Short. | {long} |\n| Short. | cells |')] == [2]
     assert list(prose.faults(f'The node runs `{long[4:-1]}` and a link.'))
+    assert list(prose.faults('``f`` tells ``g``.')) and not list(prose.faults('Run ``tells x``.'))
     assert not list(prose.faults(f'    {long}\n\n{"12 + 3 = 15; " * 9}'))
     assert not list(prose.faults(f'The node runs.\n\n```bash\n{long}\n```'))
 
