@@ -33,13 +33,14 @@ BANNED = re.compile(
     r'\b(tells?|told|says?|said|saying|knows?|counts? for nothing|goe?s by|whose turn|nothing is'
     r'|nobody|somebody|to be rid of|has it that|whom?|who(?:m?ever)|whatever|how(?![ -]to\b)'
     r'|(?:returns?|yields?|prints?|shows?|names|decides?|is|(?<!they )are|of|to|from|about|near)'
-    r' where|(?:returns?|yields?|prints?|shows?|decides?|notes?|marks?) which|sees|forgets?)\b'
+    r' where|(?:returns?|yields?|prints?|shows?|decides?|notes?|marks?|and) which|which ones|sees'
+    r'|forgets?)\b'
     r'|(?<!-)\bwhat\b(?!:)|(?<!reason )\bwhy\b',
     re.IGNORECASE,
 )
 """Words that make a speaker of a component, or a noun of a clause."""
 _NOUN_CLAUSE = re.compile(
-    r'\W*(?:(?:Where|When)\b(?![^\0:]*,)|Which\b'
+    r'\W*(?:(?:Where|When)\b(?![^\0:]*,(?! shape| \(|\)| \d))|Which\b'
     r'|(?:[Aa]t|[Aa]fter|[Aa]mong|[Bb]elow|[Bb]eyond|[Bb]y|[Ff]or|[Ff]rom|[Ii]n|[Oo]f|[Oo]n|[Tt]o'
     r'|[Uu]nder|[Ww]ithin) which\b)'
 )

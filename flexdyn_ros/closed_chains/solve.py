@@ -91,7 +91,7 @@ def spaces(
     """
     Return the spaces of a constraint Jacobian, or of some of its columns.
 
-    In columns that the constraints do not see there is rounding of the others, which is no rank.
+    Columns without an effect on the constraints hold rounding of the others, which is no rank.
 
     Args:
         a: (n, nv).

@@ -93,7 +93,7 @@ def held(
     model: TorqueModel, fixed: object, physical: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return described values (p,), with those that are given, and which are unknown, (p,).
+    Return described values (p,), with the given ones, and whether each is unknown, (p,).
 
     Args:
         model: The parameters.

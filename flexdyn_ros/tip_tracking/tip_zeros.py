@@ -151,7 +151,7 @@ def require_hyperbolic(zeros: Sequence[Zeros], times: np.ndarray, forces: BSplin
 
     Args:
         zeros: Along the path.
-        times: When, (T,) [s].
+        times: Their times, (T,) [s].
         forces: Unforced forces of the motion through configurations at rest, of width m.
 
     Raises:

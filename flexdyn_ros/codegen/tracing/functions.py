@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requested functions: which one, of which frame, by which parameters."""
+"""Requested functions: name, frame and parameters."""
 
 from __future__ import annotations
 
