@@ -176,7 +176,7 @@ def _left_out(answer: dict[str, Any]) -> list[str]:
     if answer['gravity_stiffness_included']:
         return ['Gravity stiffness is included.']
     return ['Gravity stiffness is not included' + ''.join(
-        f', nor what loads along the beam do to {names} (geometric stiffening)'
+        f', nor the effect of loads along the beams of {names} (geometric stiffening)'
         for names in [', '.join(answer['geometric_stiffening'])] if names) + '.']
 
 

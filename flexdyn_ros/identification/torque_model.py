@@ -138,7 +138,10 @@ class TorqueModel:
                        described.get(term, 0.0), POSITIVE[term]) for term in terms]
         names, units, values, positive = zip(*table) if table else ((), (), (), ())
         self.names: tuple[str, ...] = names
-        self.units: tuple[str, ...] = units
+        sliding = {joint.name for joint in self.joints if joint.type == 'prismatic'}
+        self.units: tuple[str, ...] = tuple(
+            unit.split(' | ')[' | ' in unit and name.rpartition('/')[0] in sliding]
+            for name, unit in zip(names, units))
         self.values, self.positive = np.array(values, float), np.array(positive, bool)
 
     def sampled(self, stretch: Stretch) -> Columns:

@@ -195,7 +195,7 @@ def _share_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
         yield (
             'note', f'the beam is massless and bends by static shapes, as it can take only '
             f'{share} of the mass of <inertial>',
-            'Its modes move what hangs on it; write mass="..." and inertial="hub" where '
+            'Its modes move the bodies that hang on it; write mass="..." and inertial="hub" where '
             '<inertial> is the rigid part alone',
         )
         return
