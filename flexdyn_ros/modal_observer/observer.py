@@ -118,7 +118,7 @@ class ModalObserver:
         self._cell = np.full(robot.n_joints, np.inf)
 
     def reset(self) -> None:
-        """Forget the state. The next readings start anew, from the deflection at rest."""
+        """Discard the state. The next readings start anew, from the deflection at rest."""
         self.q: Optional[np.ndarray] = None
         self.qd = np.zeros(0)
         self.innovation = np.zeros(len(self.sensors))

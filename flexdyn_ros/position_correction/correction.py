@@ -38,7 +38,7 @@ class CorrectionChoices:
         max_acceleration: Of the motors [rad/s^2 | m/s^2]; none without.
         sample_period: Of the points returned [s].
         start_tolerance: Distance of the first point from the present command [rad | m].
-        blend_time: In which such a distance fades out [s].
+        blend_time: Time over which such a distance fades out [s].
         shaping: Whether moving averages shape the motion: auto where it is not smooth, always,
             or never, which refuses a motion that is not smooth.
         max_duration: Of the motion [s].
@@ -66,11 +66,11 @@ class CorrectedMotion:
         names: The joints.
         t: Times from zero, (T,) [s].
         positions: Of the motors, (T, n) [rad | m].
-        velocities: Their velocities, (T, n).
-        accelerations: Their accelerations, (T, n).
-        reference: Positions of the rigid arm at these times, (T, n).
+        velocities: Their velocities, (T, n) [rad/s | m/s].
+        accelerations: Their accelerations, (T, n) [rad/s^2 | m/s^2].
+        reference: Positions of the rigid arm at these times, (T, n) [rad | m].
         given: Times of the trajectory as given whose points are reached then, (T,) [s].
-        scale: By which the time is stretched to keep the limits [1].
+        scale: Factor on the time that keeps the limits [1].
         widths: Of the moving averages that shape the motion [s].
         lead: Time from the start of the motors to that of the rigid arm [s].
         outputs: With flexible links, the components of the tip, and joints, that follow.
@@ -90,7 +90,7 @@ class CorrectedMotion:
 
     @property
     def correction(self) -> np.ndarray:
-        """Return the distances of the motors from the rigid arm's joints, (T, n)."""
+        """The distances of the motors from the rigid arm's joints, (T, n) [rad | m]."""
         return self.positions - self.reference
 
     def at(self, values: np.ndarray, t: float) -> np.ndarray:
