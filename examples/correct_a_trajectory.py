@@ -52,7 +52,7 @@ def main():
         for each, style, at in zip(answers, ('-', '--'), ('', ', at most 1 rad/s^2')):
             t = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in each.points]
             plt.plot(t, [p.velocities for p in each.points], style, label=[j + at for j in joints])
-        plt.legend(title='velocity [rad/s] over time [s]', loc='lower right', fontsize='small')
+        plt.legend(loc='lower right').axes.set(xlabel='time [s]', ylabel='velocity [rad/s]')
         plt.savefig(sys.argv[1])
     arm.destroy_node()
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import deliver, targets
+from flexdyn_ros.arguments import deliver, names, one_of, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.states import LoopReport
-from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported
+from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, require_known
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,7 +51,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         """
         Return the nearest state that meets all loops: q (nq,) and qd (nv,).
 
-        Nearest in the sum of the squares of all coordinates [rad, m], quaternions by their
+        Nearest in the sum of the squares of all coordinates [rad | m], quaternions by their
         rotation vectors; then the velocity in the same sense. Without loops it is the state.
 
         Args:
@@ -62,14 +62,17 @@ class ClosedChainMethods(CheckedArguments, ABC):
 
         Raises:
             LoopsCannotClose: If no nearby state closes the loops; it holds the gaps.
+            UnknownName: If the robot has no coordinate of a name.
         """
+        held = names('hold', hold)
+        require_known('coordinate', held, self.robot.coordinate_names)
         at, rate = np.array(self._position(q)), np.array(self._velocity(qd))
         places, closed = targets(out, 2), self._closed
         if closed is None:
             return deliver(at, places[0]), deliver(rate, places[1])
         found = self._sound(
             'project', {'q': at.tolist(), 'qd': rate.tolist()}, (),
-            lambda: closed.project(self._backend, at, rate, hold),
+            lambda: closed.project(self._backend, at, rate, held),
         )
         self._call_directly('project', None, (), 'auto')
         return deliver(found[0], places[0]), deliver(found[1], places[1])
@@ -121,7 +124,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         Args:
             q: Configuration, (nq,).
             forces: Generalised forces on the open tree, (nv,).
-            out: Two arrays for the results.
+            out: Array for the result.
             loop_forces: See the class.
 
         Raises:
@@ -178,18 +181,19 @@ class ClosedChainMethods(CheckedArguments, ABC):
         Return the inertia that forces and moments meet at a frame's origin, (6, 6), root axes.
 
         Linear directions come first [kg | kg m | kg m^2]. The inverse, accelerations for unit
-        forces, exists always; loops count.
+        forces, always exists. Loops are included.
 
         Args:
             q: Configuration, (nq,).
             frame: Name of a link.
-            inverse: Whether to return J M^-1 J^T, or its inverse.
+            inverse: Whether to return J M^-1 J^T in place of its inverse.
             out: Array for the result.
 
         Raises:
             ArgumentError: If the frame cannot move in all six directions, so that only the
                 inverse exists.
         """
+        one_of('inverse', inverse, (True, False))
         at, place, nv = self._position(q), self._frame(frame), self.robot.nv
 
         def inertia() -> np.ndarray:

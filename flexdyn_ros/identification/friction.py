@@ -12,8 +12,9 @@ Lampaert and Swevers, 2005) on measured positions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable, Sequence
+from typing import Sequence
 
+from flexdyn_ros.arguments import names
 from flexdyn_ros.errors import ArgumentError, did_you_mean
 import numpy as np
 
@@ -29,7 +30,7 @@ UNITS = {
 DESCRIBED = ('viscous', 'coulomb', 'stribeck')
 DEFAULT = ('viscous', 'coulomb', 'offset')
 ALL = ('viscous', 'coulomb', 'stribeck', 'offset', 'quadratic', 'load', 'presliding')
-# Among which the shape of a law is chosen: velocities [rad/s | m/s], displacements [rad | m].
+# Candidates for the shape of a law: velocities [rad/s | m/s], displacements [rad | m].
 STRIBECK_VELOCITIES = tuple(np.geomspace(0.01, 1.0, 13).tolist())
 PRESLIDING_LENGTHS = (5e-5, 1e-4, 1.5e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3)
 
@@ -55,10 +56,8 @@ def checked_terms(terms: object) -> tuple[str, ...]:
     named = {'default': DEFAULT, 'all': ALL, 'none': ()}
     if isinstance(terms, str):
         found: Sequence[str] = named.get(terms, (terms,))
-    elif isinstance(terms, Iterable):
-        found = tuple(terms)
     else:
-        raise ArgumentError('friction', f'is {terms!r}, expected a word or names of terms')
+        found = names('friction', terms)
     unknown = [term for term in found if term not in tuple(POSITIVE)]
     if unknown:
         raise ArgumentError(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Mapping, Optional, Sequence, Union
 
+from flexdyn_ros.arguments import limited_number
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.identification.choices import (
     bounded,
@@ -13,7 +14,6 @@ from flexdyn_ros.identification.choices import (
     checked_friction,
     checked_motions,
     held,
-    limited_number,
     refuse_mixed_choices,
     Terms,
     weights,
@@ -63,7 +63,7 @@ def identify(
             Without any, friction is that of the description.
         cutoff: Of the filters [Hz]; default 10 Hz, or a fifth of a lower rate.
         trim: Left out at ends, gaps and around saturated samples [s]; default 1 / cutoff.
-        delay: By which torques lag positions [s], or "estimate".
+        delay: Of the torques against positions [s], or "estimate".
         saturation: Part of the effort limit beyond which a torque is left out, or None.
         smoothing_velocity: Of the sign in Coulomb friction [rad/s | m/s]; default that of the
             description, or 0.02.

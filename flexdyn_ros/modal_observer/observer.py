@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Optional, Sequence
 
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import limited_number, real_vector
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported
 from flexdyn_ros.modal_observer.design import design, ModeObservability, ObserverDesign
 from flexdyn_ros.modal_observer.held_modes import ModelUncertainty
@@ -91,18 +91,15 @@ class ModalObserver:
             ('period', period), ('amplitude', amplitude), ('stiffness_error', stiffness_error),
             ('torque_error', torque_error),
         ):
-            if not 0.0 < value < np.inf:
-                raise ArgumentError(name, f'is {value}, expected a positive number')
-        if not 0.0 <= friction_error < np.inf:
-            raise ArgumentError(
-                'friction_error', f'is {friction_error}, expected a number from zero on')
+            limited_number(name, value)
+        limited_number('friction_error', friction_error, or_zero=True)
         robot = dyn.robot
         refuse_unsuitable(robot, 'The modal observer')
         if not robot.n_modes:
             raise FlexdynError(
                 f'Robot "{robot.name}" is rigid. Add a <flexible_link> to observe.')
         self.period = period
-        self.sensors = tuple(sensors or robot.sensors or motor_encoders(robot))
+        self.sensors = chosen_sensors(robot, sensors)
         self.reset()
         self._dyn = dyn
         self._uncertainty = ModelUncertainty(
@@ -121,7 +118,7 @@ class ModalObserver:
         self._cell = np.full(robot.n_joints, np.inf)
 
     def reset(self) -> None:
-        """Forget the state. The next readings start anew, from the deflection at rest."""
+        """Discard the state. The next readings start anew, from the deflection at rest."""
         self.q: Optional[np.ndarray] = None
         self.qd = np.zeros(0)
         self.innovation = np.zeros(len(self.sensors))
@@ -227,6 +224,25 @@ class ModalObserver:
     def _readings(self, state: np.ndarray, tau: np.ndarray) -> np.ndarray:
         q, qd = np.split(state, 2)
         return self._equations(q, qd, self._dyn.forward_dynamics(q, qd, tau))
+
+
+def chosen_sensors(
+    robot: Robot, sensors: Optional[Sequence[MountedSensor]]
+) -> tuple[MountedSensor, ...]:
+    """
+    Return the sensors in use: those given, or the robot's, or encoders on all its motors.
+
+    Raises:
+        ArgumentError: They are no sensors.
+    """
+    try:
+        given = tuple(sensors or ())
+        sound = all(isinstance(each, MountedSensor) for each in given)
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise ArgumentError('sensors', f'is {sensors!r:.60}, expected MountedSensor objects')
+    return given or robot.sensors or motor_encoders(robot)
 
 
 def motor_encoders(robot: Robot) -> tuple[MountedSensor, ...]:

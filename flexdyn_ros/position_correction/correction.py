@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Optional, Sequence
 
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import limited_number, names as names_of, one_of, real_vector
 from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.position_correction.motor_motion import ElasticArm, Motors
 from flexdyn_ros.position_correction.reference_motion import (
@@ -38,7 +38,7 @@ class CorrectionChoices:
         max_acceleration: Of the motors [rad/s^2 | m/s^2]; none without.
         sample_period: Of the points returned [s].
         start_tolerance: Distance of the first point from the present command [rad | m].
-        blend_time: In which such a distance fades out [s].
+        blend_time: Time over which such a distance fades out [s].
         shaping: Whether moving averages shape the motion: auto where it is not smooth, always,
             or never, which refuses a motion that is not smooth.
         max_duration: Of the motion [s].
@@ -66,11 +66,11 @@ class CorrectedMotion:
         names: The joints.
         t: Times from zero, (T,) [s].
         positions: Of the motors, (T, n) [rad | m].
-        velocities: Their velocities, (T, n).
-        accelerations: Their accelerations, (T, n).
-        reference: Positions of the rigid arm at these times, (T, n).
+        velocities: Their velocities, (T, n) [rad/s | m/s].
+        accelerations: Their accelerations, (T, n) [rad/s^2 | m/s^2].
+        reference: Positions of the rigid arm at these times, (T, n) [rad | m].
         given: Times of the trajectory as given whose points are reached then, (T,) [s].
-        scale: By which the time is stretched to keep the limits [1].
+        scale: Factor on the time that keeps the limits [1].
         widths: Of the moving averages that shape the motion [s].
         lead: Time from the start of the motors to that of the rigid arm [s].
         outputs: With flexible links, the components of the tip, and joints, that follow.
@@ -90,7 +90,7 @@ class CorrectedMotion:
 
     @property
     def correction(self) -> np.ndarray:
-        """Return the distances of the motors from the rigid arm's joints, (T, n)."""
+        """The distances of the motors from the rigid arm's joints, (T, n) [rad | m]."""
         return self.positions - self.reference
 
     def at(self, values: np.ndarray, t: float) -> np.ndarray:
@@ -138,22 +138,25 @@ def corrected_positions(
         FlexdynError: See `stable_inversion`, with flexible links.
     """
     require_dynamics(dyn)
+    for argument, value, kind in (
+        ('points', points, TrajectoryPoints), ('choices', choices, CorrectionChoices),
+    ):
+        if not isinstance(value, kind):
+            raise ArgumentError(
+                argument, f'is of type {type(value).__name__}, expected {kind.__name__}')
     _require_ranges(choices)
-    points.require_shapes(len(names))
-    return _Correction(dyn, tuple(names), points, command, choices).found(progress)
+    columns = names_of('names', names)
+    points.require_shapes(len(columns))
+    return _Correction(dyn, columns, points, command, choices).found(progress)
 
 
 def _require_ranges(choices: CorrectionChoices) -> None:
     """Refuse choices that bound nothing, such as numbers that are not finite."""
-    if choices.shaping not in SHAPING:
-        raise ArgumentError('shaping', f'is "{choices.shaping}", expected one of {SHAPING}')
+    one_of('shaping', choices.shaping, SHAPING)
     for name in POSITIVE:
-        value = getattr(choices, name)
-        if value is not None and not 0.0 < value < np.inf:
-            raise ArgumentError(name, f'is {value}, expected a positive number')
-    if not 0.0 <= choices.start_tolerance < np.inf:
-        raise ArgumentError(
-            'start_tolerance', f'is {choices.start_tolerance}, expected a number from zero on')
+        if getattr(choices, name) is not None:
+            limited_number(name, getattr(choices, name))
+    limited_number('start_tolerance', choices.start_tolerance, or_zero=True)
 
 
 class _Correction:
@@ -167,6 +170,12 @@ class _Correction:
         require_known('joint', names, robot.joint_names)
         if len(set(names)) != len(names):
             raise ArgumentError('names', f'{names} has a joint twice. Keep one')
+        for argument in ('positions', 'velocities', 'accelerations'):
+            given, expected = getattr(points, argument), (len(points.t), len(names))
+            if given is not None and np.shape(given) != expected:
+                raise ArgumentError(
+                    argument, f'has shape {np.shape(given)}, expected {expected}: a row for each '
+                    'time, a column for each joint')
         self._names, self._choices = names, choices
         joints = {joint.name: joint for joint in robot.joints}
         self._joints = [joints.get(name) for name in names]  # None: a component of one

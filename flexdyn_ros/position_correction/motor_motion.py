@@ -33,7 +33,7 @@ DECAYED = 25.0  # time constants after which a damped joint stands
 SAMPLE = 0.02  # between samples of the tip's path [s]
 LEAST_SAMPLES = 40
 STANDS = 2e-7  # distance from the first and last position that is cut off [rad | m]
-LENGTH = 0.3  # by which rotations count as displacements in the choice of outputs [m]
+LENGTH = 0.3  # arm at which rotations act as displacements in the choice of outputs [m]
 RANK = 1e-3  # singular value, of the largest, of a direction in which the tip does not move
 
 
@@ -98,7 +98,7 @@ class ElasticArm:
 
     @property
     def elastic(self) -> np.ndarray:
-        """Return which joints are elastic, (n_joints,); all with flexible links."""
+        """Return whether each joint is elastic, (n_joints,); all are with flexible links."""
         found = np.full(self._n, self.flexible)
         found[self._joints.joints] = True
         return found

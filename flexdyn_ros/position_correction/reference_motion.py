@@ -148,7 +148,7 @@ class ReferenceMotion:
     A smooth motion of the joints of a rigid arm, at rest before zero and after its duration.
 
     Attributes:
-        scale: By which its time is stretched [1].
+        scale: Factor on its time [1].
         duration: Of the whole motion [s].
         widths: Of the moving averages [s].
         delay: Of the motion by these, half the sum of the widths [s].
@@ -166,7 +166,7 @@ class ReferenceMotion:
             scale: Factor on its times [1].
             widths: Of moving averages [s].
             offset: Of the start from the first point, (n,); it fades out smoothly.
-            blend_time: In which it does, before the stretch [s].
+            blend_time: Time over which it does, before the stretch [s].
             margin: Time before and after the motion that can be evaluated too [s].
 
         Raises:

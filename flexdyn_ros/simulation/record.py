@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any, Optional, Union
 
+from flexdyn_ros.arguments import real_numbers
 from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.output_files import new_file
@@ -31,9 +32,9 @@ class Trajectory:
 
     Attributes:
         t: Times, (T,) [s].
-        q: Configurations, (T, nq) [rad, m].
-        qd: Velocities, (T, nv) [rad/s, m/s].
-        tau: Generalised forces applied, (T, nv) [N m, N].
+        q: Configurations, (T, nq) [rad | m].
+        qd: Velocities, (T, nv) [rad/s | m/s].
+        tau: Generalised forces applied, (T, nv) [N m | N].
         energy: Kinetic plus potential energy, (T,) [J].
         kinetic: Kinetic energy, (T,) [J].
         potential: Energy of gravity (zero at the root frame's origin) and of deflection, (T,) [J].
@@ -41,8 +42,8 @@ class Trajectory:
             since the start, (T,) [J]. It is integrated by the method's stages; for quasi-static
             modes it is not a number.
         dissipated: Energy that friction and damping took since the start, (T,) [J], likewise.
-        tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m, rad]. Each is the sum
-            of a family's modal coordinates, as each of them has unit deflection at the tip. Of
+        tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m | rad]. Each is the
+            sum of a family's modal coordinates, as each of them has unit deflection at the tip. Of
             links in segments it is the true one.
         names: Names of the configuration coordinates, (nq,).
         units: Their units, (nq,).
@@ -113,10 +114,10 @@ class Trajectory:
         Return the samples from start to end [s], those included; None for the motion's own.
 
         Raises:
-            ArgumentError: There are none.
+            ArgumentError: There are none, or a time is no number.
         """
-        low = self.t[0] if start is None else start
-        high = self.t[-1] if end is None else end
+        low = self.t[0] if start is None else _time('start', start)
+        high = self.t[-1] if end is None else _time('end', end)
         kept = (self.t >= low - 1e-9) & (self.t <= high + 1e-9)
         if not kept.any():
             raise ArgumentError('start', f'and end, {low:g} and {high:g} s, hold no sample. '
@@ -136,7 +137,7 @@ class Trajectory:
 
     @property
     def columns(self) -> Names:
-        """Headings of the CSV file: quantity, name and unit."""
+        """Headings of the CSV file, with quantity, name and unit."""
         return (
             't [s]',
             *(f'q {n} [{u}]' for n, u in zip(self.names, self.units)),
@@ -150,7 +151,7 @@ class Trajectory:
 
     @property
     def residual(self) -> np.ndarray:
-        """Energy gained beside work and losses since the start, (T,) [J]: integration error."""
+        """Integration error, energy gained beside work and losses since the start, (T,) [J]."""
         return np.asarray(self.energy - self.energy[0] - self.work + self.dissipated)
 
     def to_csv(self, path: PathLike) -> Path:
@@ -217,6 +218,14 @@ def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
             raise ValueError(f'holds {item.name} with shape {shapes[item.name]}')
     if len(shapes) > len(fields(Trajectory)):
         raise ValueError('holds other arrays too')
+
+
+def _time(argument: str, value: float) -> float:
+    """Return a time, which may be infinite, or raise ArgumentError."""
+    found = real_numbers(argument, value, 'a time [s]')
+    if found.shape:
+        raise ArgumentError(argument, f'has shape {found.shape}, expected a time [s]')
+    return float(found)
 
 
 def load_npz(path: PathLike) -> Trajectory:

@@ -58,12 +58,12 @@ class Zeros:
 
     @property
     def undecayed(self) -> np.ndarray:
-        """Which zeros lie next to the imaginary axis, (k,)."""
+        """Whether each zero lies next to the imaginary axis, (k,)."""
         return np.asarray(np.abs(self.values.real) < NEAREST * np.abs(self.values))
 
     @property
     def stable(self) -> np.ndarray:
-        """Which zeros have parts that are given at the start, (k,)."""
+        """Whether the part of each zero is given at the start, (k,)."""
         return (self.values.real < 0.0) | self.undecayed
 
     def amplitudes(self, stable: bool) -> np.ndarray:
@@ -161,7 +161,7 @@ def require_hyperbolic(zeros: Sequence[Zeros], times: np.ndarray, forces: BSplin
 
     Args:
         zeros: Along the path.
-        times: When, (T,) [s].
+        times: Their times, (T,) [s].
         forces: Unforced forces of the motion through configurations at rest, of width m.
 
     Raises:

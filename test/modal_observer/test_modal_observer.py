@@ -206,14 +206,27 @@ def test_an_arm_that_moves_through_cells_is_followed():
 
 @pytest.mark.parametrize('arguments, word', [
     ({'period': 0.0}, 'period'), ({'period': float('nan')}, 'period'),
-    ({'period': 1e-3, 'amplitude': -1.0}, 'amplitude'),
+    ({'period': 1e-3, 'amplitude': -1.0}, 'amplitude'), ({'period': 'fast'}, '"period"'),
+    ({'period': 1e-3, 'friction_error': None}, 'friction_error'),
     ({'period': 1e-3, 'friction_error': float('nan')}, 'friction_error'),
+    *(({'period': 1e-3, 'sensors': wrong}, '"sensors" is') for wrong in (3, 'gyro', np.eye(2))),
     ({'period': 1e-3, 'sensors': [MountedSensor('a', 'motor_position', 'hub', 0.0)]}, 'noise'),
     ({'period': 1e-3, 'sensors': [sensor('strain', 'arm', distance=0.1)]}, 'hub'),
 ])
 def test_wrong_arguments_are_named(arguments, word):
     with pytest.raises(ArgumentError, match=word):
         fd.ModalObserver(boom(backend='reference'), **arguments)
+
+
+@pytest.mark.parametrize('name, value', [
+    ('period', '1 ms'), ('period', 0.0), ('delay', None), ('stiffness_error', 1.0),
+    ('stiffness_error', 'some'), ('in_drives', np.ones(2)), ('modes', 'all'), ('modes', 0),
+    ('actuators', 3), ('sensors', ['hub']),
+])
+def test_wrong_arguments_of_active_damping_are_named(name, value):
+    given = {'period': 1e-3, 'delay': 1e-3, name: value}
+    with pytest.raises(ArgumentError, match=f'"{name}"'):
+        fd.damping_controller(boom(backend='reference'), [0.2], [30.0], [6.0], **given)
 
 
 def test_robots_without_modes_and_with_loops_are_refused():

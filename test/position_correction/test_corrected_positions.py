@@ -271,6 +271,18 @@ def test_a_second_trajectory_starts_where_the_tip_of_flexible_links_stands():
     assert again.positions[0].tolist() == command.tolist()
 
 
+def test_arguments_of_a_wrong_type_or_shape_are_named():
+    points = rest_to_rest(0.0, 0.1)
+    for name, call in (
+        ('names', lambda: corrected_positions(pendulum(), 3, points)),
+        ('points', lambda: corrected_positions(pendulum(), ['hub'], points.positions)),
+        ('choices', lambda: corrected_positions(pendulum(), ['hub'], points, None, {})),
+        ('points', lambda: corrected_positions(flexible(), NAMES, points)),
+    ):
+        with pytest.raises(ArgumentError, match=f'"{name}"'):
+            call()
+
+
 PAN = """<link name="base"/><link name="column"/><joint name="pan" type="revolute">
 <parent link="base"/><child link="column"/><axis xyz="0 0 1"/>
 <limit lower="-3" upper="3" velocity="3" effort="100"/></joint>"""

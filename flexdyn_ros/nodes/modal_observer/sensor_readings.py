@@ -54,7 +54,7 @@ class SensorReadings:
         bounds: Mapping[str, Bound],
     ) -> None:
         """
-        Forget all readings.
+        Discard all readings.
 
         Args:
             sensors: The sensors from now on.

@@ -11,7 +11,7 @@ from flexdyn_ros.nodes.positions.position_correction import set_duration, trajec
 from flexdyn_ros.position_correction import CorrectedMotion
 import numpy as np
 
-RATE_STEP = 5e-3  # in which the rate of a correction is measured [s]
+RATE_STEP = 5e-3  # half the time over which the rate of a correction is measured [s]
 
 
 def controller_goal(given: Any, motion: CorrectedMotion, stamp: Any) -> Any:
@@ -24,7 +24,7 @@ def controller_goal(given: Any, motion: CorrectedMotion, stamp: Any) -> Any:
     Args:
         given: The goal for the rigid arm.
         motion: Its corrected motion.
-        stamp: When it starts, a builtin_interfaces/Time.
+        stamp: Time of its start, a builtin_interfaces/Time.
     """
     goal = type(given)()
     header = given.trajectory.header

@@ -32,7 +32,7 @@ class Execution:
 
     Attributes:
         motion: The motion.
-        start: When it starts, on the node's clock [ns].
+        start: Time of its start, on the node's clock [ns].
         given: The goal as the planner sent it.
         controller: The controller's goal.
         planner: The planner's goal; None until it is accepted.

@@ -67,7 +67,7 @@ class TrajectoryService:
 
     def set_arm(self, feed_forward: FeedForward) -> None:
         """
-        Forget the trajectory, and set the feed-forward for the torques of the next ones.
+        Discard the trajectory, and set the feed-forward for the torques of the next ones.
 
         Args:
             feed_forward: Its state is that of a trajectory. Its code is that of the cycles, with
