@@ -122,21 +122,21 @@ def test_a_controller_that_slows_down_is_stopped_where_it_is(bench):
     end = start + np.array([0.6, -0.4])
     bench.controller.track.clear()
     bench.feedback.clear()
-    bench.controller.speed = 0.3
-    handle = bench.send(plan(start, end, 2.0))
+    bench.controller.speed = 0.5
+    handle = bench.send(plan(start, end, 4.0))
     assert handle.accepted
-    bench.wait_for(lambda: bench.controller.track and bench.controller.track[-1][0] > 1.0)
-    given = bench.feedback[-1].feedback.actual
+    given = bench.wait_for(lambda: next((
+        each.feedback.actual for each in bench.feedback
+        if seconds(each.feedback.actual.time_from_start) > 1.5), None))
     t = seconds(given.time_from_start)
-    assert 0.8 < t < 1.2
-    assert given.positions == pytest.approx(start + (end - start) * STEP(t / 2.0), abs=1e-3)
+    assert given.positions == pytest.approx(start + (end - start) * STEP(t / 4.0), abs=1e-3)
     moved = bench.controller.position.copy()
     handle.cancel_goal_async()
     assert bench.result(handle).status == GoalStatus.STATUS_CANCELED
     bench.controller.speed = 1.0
     # It does not jump to the place of the clock.
     q = np.array([each[1] for each in bench.controller.track])
-    assert np.abs(np.diff(q, axis=0)).max() < 0.2 * np.abs(end - start).max()
+    assert np.abs(np.diff(q, axis=0)).max() < 0.3 * np.abs(end - start).max()
     reached = bench.state()
     assert start[0] < moved[0] < reached[0] < end[0] - 0.05
     bench.succeeds(bench.send(plan(reached, start)))
