@@ -37,7 +37,7 @@ test: setup-test ## set up .venv with the test tools and run the tests that gate
 test-all: setup-test ## every test: also the slow ones, as pip, colcon and the demo
 	@$(PYTEST) $(PYTEST_ARGS)
 
-test-faults: setup-test ## apply each fault of test/faults, which its tests must find (half an hour)
+test-faults: setup-test ## seed each fault of test/faults, which its tests must find (half an hour)
 	@$(ENV) python scripts/seeded_faults.py --jobs $(WORKERS)
 
 lint: setup-test ## ruff, mypy, import contracts, English of all texts (30 seconds)

@@ -3,6 +3,7 @@
 
 import importlib.util
 import re
+import shutil
 import subprocess
 
 from clean_environment import ROOT
@@ -66,6 +67,7 @@ def test_a_fault_whose_text_is_gone_is_named(monkeypatch, tmp_path):
         faults.read_faults()
 
 
+@pytest.mark.skipif(shutil.which('make') is None, reason='make is not installed')
 def test_make_help_lists_every_target_with_a_text():
     text = (ROOT / 'Makefile').read_text(encoding='utf-8')
     targets = re.findall(r'^([\w-]+):.* ## ', text, re.MULTILINE)
