@@ -32,6 +32,7 @@ def main():
     service = user.create_client(Trigger, f'{name}/correct_trajectory')
     state = JointState(name=joints, position=[-1.2, 0.6], velocity=[0.0, 0.0])
     plan = JointTrajectory(joint_names=state.name, points=[JointTrajectoryPoint()])
+    plan.header.frame_id = 'plan'  # of the answer too
     plan.points[0].positions, plan.points[0].time_from_start.sec = [-0.5, -0.5], 1
 
     def wait_for(condition):

@@ -7,6 +7,7 @@ from array import array
 from contextlib import suppress
 from inspect import signature
 from math import isfinite
+from numbers import Integral
 from typing import Any, Callable, Hashable, Mapping, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError
@@ -64,6 +65,27 @@ def real_matrix(argument: str, value: Any, shape: tuple[int, int]) -> np.ndarray
 def real_number(argument: str, value: Any) -> float:
     """Return one finite number; see `real_vector`."""
     return float(_array(argument, value, ()))
+
+
+def limited_number(argument: str, value: Any, or_zero: bool = False) -> float:
+    """Return a number that is positive, or zero where that is possible; see `real_number`."""
+    number = real_number(argument, value)
+    if number < 0.0 or (number == 0.0 and not or_zero):
+        wanted = 'zero or more' if or_zero else 'a positive number'
+        raise ArgumentError(argument, f'is {value!r}, expected {wanted}')
+    return number
+
+
+def whole_number(value: object, argument: str) -> int:
+    """
+    Return a number of one or more.
+
+    Raises:
+        ArgumentError: It is no whole number, or below one.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ArgumentError(argument, f'must be a whole number of one or more, not {value!r:.60}')
+    return int(value)
 
 
 def deliver(values: Any, out: Optional[np.ndarray]) -> np.ndarray:

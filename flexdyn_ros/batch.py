@@ -238,9 +238,10 @@ def _sample_wrenches(
         ArgumentError: If they are no wrenches of so many samples.
     """
     found = {}
-    for frame, value in sorted(wrenches_by_frame(wrenches).items()):
+    given = wrenches_by_frame(wrenches)
+    for frame in sorted(given, key=str):  # those that are no names are refused below
         argument, shapes = f'wrenches["{frame}"]', f'(6,) or ({count}, 6)'
-        numbers = _packed(real_numbers(argument, value, shapes))
+        numbers = _packed(real_numbers(argument, given[frame], shapes))
         if numbers.shape not in ((6,), (count, 6)):
             raise ArgumentError(argument, f'has shape {numbers.shape}, expected {shapes}')
         refuse_infinite(argument, numbers)

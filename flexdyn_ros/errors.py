@@ -68,7 +68,7 @@ class UnknownName(FlexdynError):
 def require_known(kind: str, names: Iterable[object], known: Collection[str]) -> None:
     """Raise UnknownName for the first of some names that is not among the known ones."""
     for name in names:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise UnknownName(kind, name, known)
 
 

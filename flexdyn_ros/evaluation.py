@@ -20,6 +20,7 @@ from flexdyn_ros.codegen.tracing.parameters import choose_parameters, ChosenPara
 from flexdyn_ros.direct_calls import call_directly, forget_direct_calls, is_direct
 from flexdyn_ros.dynamics.functions import FUNCTIONS, result_shape
 from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.errors import require_known
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -160,7 +161,11 @@ class Evaluation(CheckedArguments):
         Returns:
             None where the backend is not "c", or a subclass replaces the method. Also where
             compiled code does not solve a function of a robot with loops.
+
+        Raises:
+            UnknownName: There is no such function.
         """
+        require_known('function', [name], FUNCTIONS)
         backend = self._backend
         plain = self._is_compiled(name) and not self._replaces(name)
         if not isinstance(backend, GeneratedBackend) or not plain:

@@ -30,7 +30,10 @@ def new_file(path: Union[str, os.PathLike[str]]) -> Iterator[BinaryIO]:
     Raises:
         FileNotWritten: The disk is full, the folder does not exist or cannot be written to.
     """
-    place = os.path.realpath(path)
+    try:
+        place = os.path.realpath(Path(path))
+    except (TypeError, ValueError) as error:  # no path, or with a null character
+        raise FileNotWritten(str(path), str(error)) from error
     try:
         direct = os.path.exists(place) and not os.path.isfile(place)
         written = place if direct else _beside(place)

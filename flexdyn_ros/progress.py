@@ -11,6 +11,8 @@ import threading
 import time
 from typing import Any, Callable, cast, Iterator, Optional, Sequence, TextIO, TypeVar, Union
 
+from flexdyn_ros.errors import ArgumentError
+
 Item = TypeVar('Item')
 Progress = Union[None, bool, Callable[[float], None]]
 
@@ -46,7 +48,12 @@ class ProgressBar:
             stream: Its output; stderr when None.
             label: The activity.
             stays: Whether the line stays at the end, where the run lasted a second.
+
+        Raises:
+            ArgumentError: `progress` is anything else.
         """
+        if progress is not None and not isinstance(progress, bool) and not callable(progress):
+            raise ArgumentError('progress', f'is {progress!r:.60}, expected a function or a bool')
         self.shown, self.label, self._stays = False, label, stays
         if stream is None:
             stream = _entered[0]._stream if _entered else sys.stderr

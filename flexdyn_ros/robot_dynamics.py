@@ -688,7 +688,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         try:
             self._loop_tolerance = float(tolerance)
         except (TypeError, ValueError, OverflowError):
-            raise ArgumentError('loop_tolerance', 'must be a number') from None
+            raise ArgumentError(
+                'loop_tolerance', f'is {tolerance!r:.60}, expected a positive number') from None
         if not self._loop_tolerance > 0.0:
             raise ArgumentError('loop_tolerance', f'is {tolerance}, expected a positive number')
         if self._closed is not None:

@@ -63,6 +63,13 @@ WRITERS = {
 }
 
 
+@pytest.mark.parametrize('path', [None, 3, b'motion', 'mot\0ion'])
+def test_what_is_no_path(motion, path):
+    for write in (motion.to_csv, motion.save_npz):
+        with pytest.raises(FileNotWritten, match='cannot be written'):
+            write(path)
+
+
 @pytest.mark.parametrize('before', [None, b'what stood there'])
 @pytest.mark.parametrize('writer', WRITERS)
 def test_a_full_disk(robot, motion, tmp_path, writer, before):

@@ -24,9 +24,15 @@ from flexdyn_ros.active_damping.design_search import (
 from flexdyn_ros.active_damping.margins import Controller, is_stable, least_ratios
 from flexdyn_ros.active_damping.modal_law import ArmModes, light_modes
 from flexdyn_ros.active_damping.sampled_arm import SampledArm
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import (
+    limited_number,
+    names as names_of,
+    one_of,
+    real_vector,
+    whole_number,
+)
 from flexdyn_ros.errors import ArgumentError, FlexdynError
-from flexdyn_ros.modal_observer.observer import motor_encoders, refuse_unsuitable
+from flexdyn_ros.modal_observer.observer import chosen_sensors, refuse_unsuitable
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.sensor import MountedSensor
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
@@ -36,6 +42,7 @@ from scipy.linalg import solve_discrete_lyapunov
 
 LEAST_SAMPLES = 20  # in a period of each mode
 MOST_DELAY = 0.1  # of the period of each mode
+MOST_STEPS = 200  # of the controller in the delay
 AMPLITUDE = 2e-3  # of the vibration whose torque is printed [m]
 
 
@@ -158,18 +165,23 @@ def damping_controller(
     robot = dyn.robot
     refuse_unsuitable(robot, 'Active damping')
     n = robot.n_joints
+    if not n:
+        raise ArgumentError('dyn', 'has no joints, whose torques could damp. Add one')
     at, gains = (np.array(real_vector('joint_q', joint_q, n)), [
         np.array(real_vector(name, values, n)) for name, values in (('kp', kp), ('kd', kd))])
     for name, value in (('period', period), ('delay', delay)):
-        if not 0.0 < value < np.inf:
-            raise ArgumentError(name, f'is {value}, expected a positive number')
-    if not 0.0 <= stiffness_error < 1.0:
+        limited_number(name, value)
+    if delay > MOST_STEPS * period:
+        raise ArgumentError(
+            'delay', f'is {delay} s, more than {MOST_STEPS} periods of {period} s. Check units')
+    one_of('in_drives', in_drives, (True, False))
+    if limited_number('stiffness_error', stiffness_error, or_zero=True) >= 1.0:
         raise ArgumentError('stiffness_error', f'is {stiffness_error}, expected 0 to below 1')
     if min(gains[0]) <= 0.0:
         raise ArgumentError('kp', f'is {min(gains[0]):g} for a joint, expected positive numbers')
-    read = tuple(sensors or robot.sensors or motor_encoders(robot))
-    search = DesignSearch(
-        dyn, gains, read, (period, math.ceil(delay / period - 1e-9), in_drives), stiffness_error)
+    read = chosen_sensors(robot, sensors)
+    steps = max(1, math.ceil(delay / period - 1e-9))
+    search = DesignSearch(dyn, gains, read, (period, steps, in_drives), stiffness_error)
     (free, *others) = search.arms(at, ())
     if not all(is_stable(arm.f) for arm in (free, *others)):
         raise FlexdynError(
@@ -205,9 +217,9 @@ def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes
         raise ArgumentError(
             'modes', f'is {count}, and no mode of the robot has a damping ratio below 0.1. Give '
             'the extension with its flexible links')
-    if not 1 <= count <= len(found.poles):
+    if whole_number(count, 'modes') > len(found.poles):
         raise ArgumentError(
-            'modes', f'is {count}, expected at most {len(found.poles)}: under this joint loop '
+            'modes', f'is {count}, expected from one to {len(found.poles)}: under this joint loop '
             'other modes have a damping ratio above 0.1')
     chosen = ArmModes(found.poles[:count], found.shapes[:, :count], found.filters[:count])
     highest = float(chosen.rates[-1] / (2.0 * np.pi))
@@ -228,13 +240,14 @@ def _actuators(
     if chosen is None:
         shares = kp[:, None] * np.abs(modes.shapes[:robot.n_joints]) ** 2
         return tuple(robot.joint_names[k] for k in np.argmax(shares, axis=0))
+    chosen = names_of('actuators', chosen)
     if len(chosen) != len(modes.poles):
         raise ArgumentError('actuators', f'has {len(chosen)} names, expected one for each mode')
     for name in chosen:
         if name not in robot.joint_names:
             raise ArgumentError('actuators', f'names "{name}", expected some of '
                                              f'{", ".join(robot.joint_names)}')
-    return tuple(chosen)
+    return chosen
 
 
 def _torques(

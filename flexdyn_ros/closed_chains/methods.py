@@ -6,12 +6,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import deliver, targets
+from flexdyn_ros.arguments import deliver, names, one_of, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.states import LoopReport
-from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported
+from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, require_known
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,14 +62,17 @@ class ClosedChainMethods(CheckedArguments, ABC):
 
         Raises:
             LoopsCannotClose: If no nearby state closes the loops; it holds the gaps.
+            UnknownName: If the robot has no coordinate of a name.
         """
+        held = names('hold', hold)
+        require_known('coordinate', held, self.robot.coordinate_names)
         at, rate = np.array(self._position(q)), np.array(self._velocity(qd))
         places, closed = targets(out, 2), self._closed
         if closed is None:
             return deliver(at, places[0]), deliver(rate, places[1])
         found = self._sound(
             'project', {'q': at.tolist(), 'qd': rate.tolist()}, (),
-            lambda: closed.project(self._backend, at, rate, hold),
+            lambda: closed.project(self._backend, at, rate, held),
         )
         self._call_directly('project', None, (), 'auto')
         return deliver(found[0], places[0]), deliver(found[1], places[1])
@@ -190,6 +193,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
             ArgumentError: If the frame cannot move in all six directions, so that only the
                 inverse exists.
         """
+        one_of('inverse', inverse, (True, False))
         at, place, nv = self._position(q), self._frame(frame), self.robot.nv
 
         def inertia() -> np.ndarray:

@@ -11,7 +11,7 @@ from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
 from flexdyn_ros.closed_chains.projection import Projection, quick_correction
 from flexdyn_ros.closed_chains.solve import Spaces, spaces, tolerance_of
 from flexdyn_ros.dynamics.loop_tolerances import NEARLY_CLOSED, RANK_TOLERANCE
-from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, require_known
+from flexdyn_ros.errors import ArgumentError, LoopsCannotClose
 from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.loop_layout import LoopLayout
 from flexdyn_ros.model.records.robot import Robot
@@ -157,7 +157,6 @@ class ClosedStates:
             LoopsCannotClose: If there is no such state.
         """
         held, names = set(hold), self.robot.coordinate_names
-        require_known('coordinate', held, names)
         moving = np.array([k for k in self._moving if names[k] not in held], dtype=int)
         goal = np.zeros(self._n) if targets is None else targets
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from flexdyn_ros.arguments import real_number
+from flexdyn_ros.arguments import limited_number, names, real_number
 from flexdyn_ros.errors import ArgumentError, require_known, UnknownName
 from flexdyn_ros.identification.friction import checked_terms
 from flexdyn_ros.identification.motion import Motion, require_motion
@@ -58,15 +58,6 @@ def refuse_mixed_choices(payload: Optional[str], progress: object, **switches: o
         raise ArgumentError('progress', f'is {progress!r}, expected a function of one number')
 
 
-def limited_number(argument: str, value: object, or_zero: bool = False) -> float:
-    """Return a number that is positive, or zero where that is possible."""
-    number = real_number(argument, value)
-    if number < 0.0 or (number == 0.0 and not or_zero):
-        wanted = 'zero or more' if or_zero else 'a positive number'
-        raise ArgumentError(argument, f'is {value!r}, expected {wanted}')
-    return number
-
-
 def checked_delay(delay: object) -> float:
     """Return a delay [s] within the longest that is supported."""
     try:
@@ -100,11 +91,8 @@ def held(
         fixed: A name, names, or names with values; names may have wildcards.
         physical: Whether masses are positive, and losses not negative.
     """
-    if not isinstance(fixed, (Mapping, str)) and not hasattr(fixed, '__iter__'):
-        raise ArgumentError('fixed', f'is {fixed!r}, expected names, or names with values')
     patterns: Mapping[Any, Any] = (
-        fixed if isinstance(fixed, Mapping)
-        else dict.fromkeys((fixed,) if isinstance(fixed, str) else fixed))
+        fixed if isinstance(fixed, Mapping) else dict.fromkeys(names('fixed', fixed)))
     values, free = model.values.copy(), np.ones(len(model.names), dtype=bool)
     for pattern, value in patterns.items():
         met = _matching(model, pattern)
@@ -139,10 +127,10 @@ def bounded(
 ) -> np.ndarray:
     """Return least and greatest values, (p, 2), infinite where there are none; see `held`."""
     found = np.tile([-np.inf, np.inf], (len(model.names), 1))
+    if bounds is not None and not isinstance(bounds, Mapping):
+        raise ArgumentError('bounds', f'is {bounds!r:.60}, expected names with (low, high)')
     if bounds and not physical:
         raise ArgumentError('bounds', 'limits physical parameters, and physical is False. Omit it')
-    if bounds is not None and not isinstance(bounds, Mapping):
-        raise ArgumentError('bounds', f'is {bounds!r}, expected names with (low, high)')
     for name, pair in (bounds or {}).items():
         if name not in model.names:
             raise UnknownName('parameter', name, model.names)

@@ -12,8 +12,9 @@ Lampaert and Swevers, 2005) on measured positions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable, Sequence
+from typing import Sequence
 
+from flexdyn_ros.arguments import names
 from flexdyn_ros.errors import ArgumentError, did_you_mean
 import numpy as np
 
@@ -55,10 +56,8 @@ def checked_terms(terms: object) -> tuple[str, ...]:
     named = {'default': DEFAULT, 'all': ALL, 'none': ()}
     if isinstance(terms, str):
         found: Sequence[str] = named.get(terms, (terms,))
-    elif isinstance(terms, Iterable):
-        found = tuple(terms)
     else:
-        raise ArgumentError('friction', f'is {terms!r}, expected a word or names of terms')
+        found = names('friction', terms)
     unknown = [term for term in found if term not in tuple(POSITIVE)]
     if unknown:
         raise ArgumentError(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Mapping, Optional, Sequence, Union
 
+from flexdyn_ros.arguments import limited_number
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.identification.choices import (
     bounded,
@@ -13,7 +14,6 @@ from flexdyn_ros.identification.choices import (
     checked_friction,
     checked_motions,
     held,
-    limited_number,
     refuse_mixed_choices,
     Terms,
     weights,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from flexdyn_ros.arguments import real_numbers, refuse_infinite
+from flexdyn_ros.arguments import real_numbers, real_vector, refuse_infinite, whole_number
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,7 +64,9 @@ def identify_modes(
     Raises:
         ArgumentError: Times are not even, shapes do not fit, or a value is not finite.
     """
-    times = np.asarray(real_numbers('t', t, '(T,)'), dtype=float)
+    times = real_numbers('t', t, '(T,)')
+    if times.ndim != 1:
+        raise ArgumentError('t', f'has shape {times.shape}, expected (T,)')
     y, u = _columns('signals', signals, len(times)), _columns('inputs', inputs, len(times))
     steps = np.diff(times)
     if len(times) < SHORTEST or not np.ptp(steps) < 1e-3 * steps.mean():
@@ -72,10 +74,12 @@ def identify_modes(
             't', f'is short or uneven, expected equal steps and {SHORTEST} samples')
     if not y.shape[1]:
         raise ArgumentError('signals', 'has no column, expected one a signal')
-    if count is not None and not 1 <= count <= len(times) // 10:
+    if count is not None and whole_number(count, 'count') > len(times) // 10:
         raise ArgumentError('count', f'is {count!r}, expected 1 to {len(times) // 10}')
     rate = 1.0 / steps.mean()
-    low, high = band or (1.5 / (times[-1] - times[0]), 0.4 * rate)
+    low, high = 1.5 / (times[-1] - times[0]), 0.4 * rate
+    if band is not None:
+        low, high = real_vector('band', band, 2)
     if not 0.0 < low < high <= 0.5 * rate:
         raise ArgumentError('band', f'is {(low, high)}, expected 0 < low < high <= {0.5 * rate:g}')
     if not np.ptp(y, axis=0).all():

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
+from flexdyn_ros.arguments import names as names_of
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.linearisation.tangent import rate_derivative, twist_derivative
@@ -77,7 +78,7 @@ def parsed_outputs(robot: Robot, names: Sequence[str]) -> tuple[SystemOutput, ..
         UnknownName: There is no frame, link, coordinate or component of a name.
         ArgumentError: A strain is not on a beam with modes, or is not written as x,y,z.
     """
-    return tuple(output for name in names for output in _parsed(robot, name))
+    return tuple(output for name in names_of('outputs', names) for output in _parsed(robot, name))
 
 
 def _parsed(robot: Robot, name: str) -> tuple[SystemOutput, ...]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Optional, Sequence
 
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import limited_number, real_vector
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported
 from flexdyn_ros.modal_observer.design import design, ModeObservability, ObserverDesign
 from flexdyn_ros.modal_observer.held_modes import ModelUncertainty
@@ -91,15 +91,15 @@ class ModalObserver:
             ('period', period), ('amplitude', amplitude), ('stiffness_error', stiffness_error),
             ('torque_error', torque_error),
         ):
-            if not 0.0 < value < np.inf:
-                raise ArgumentError(name, f'is {value}, expected a positive number')
+            limited_number(name, value)
+        limited_number('friction_error', friction_error, or_zero=True)
         robot = dyn.robot
         refuse_unsuitable(robot, 'The modal observer')
         if not robot.n_modes:
             raise FlexdynError(
                 f'Robot "{robot.name}" is rigid. Add a <flexible_link> to observe.')
         self.period = period
-        self.sensors = tuple(sensors or robot.sensors or motor_encoders(robot))
+        self.sensors = chosen_sensors(robot, sensors)
         self.reset()
         self._dyn = dyn
         self._uncertainty = ModelUncertainty(
@@ -226,6 +226,25 @@ class ModalObserver:
         return self._equations(q, qd, self._dyn.forward_dynamics(q, qd, tau))
 
 
+def chosen_sensors(
+    robot: Robot, sensors: Optional[Sequence[MountedSensor]]
+) -> tuple[MountedSensor, ...]:
+    """
+    Return the sensors in use: those given, or the robot's, or encoders on all its motors.
+
+    Raises:
+        ArgumentError: They are no sensors.
+    """
+    try:
+        given = tuple(sensors or ())
+        sound = all(isinstance(each, MountedSensor) for each in given)
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise ArgumentError('sensors', f'is {sensors!r:.60}, expected MountedSensor objects')
+    return given or robot.sensors or motor_encoders(robot)
+
+
 def motor_encoders(robot: Robot) -> tuple[MountedSensor, ...]:
     """Return an encoder on the motor side of every joint."""
     return tuple(MountedSensor(f'{name}_encoder', 'motor_position', name, ENCODER_NOISE)
@@ -240,4 +259,4 @@ def refuse_unsuitable(robot: Robot, what: str) -> None:
             f'{what} is for trees of joints with one axis each, on a fixed base',
             file=robot.source, element='loop' if robot.loops else 'joint',
             name=robot.loops[0].name if robot.loops else ', '.join(several),
-            advice='Use quasi-static deflections, or corrected_positions')
+            advice='Use quasi-static deflections')

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Optional, Sequence
 
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import limited_number, names as names_of, one_of, real_vector
 from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.position_correction.motor_motion import ElasticArm, Motors
 from flexdyn_ros.position_correction.reference_motion import (
@@ -25,6 +25,7 @@ FINEST = 2.5e-3  # between the samples at which limits are checked [s]
 ROUNDING = 1e-9  # of positions beside their limits [rad | m]
 ATTEMPTS = 12  # at a time in which the limits hold
 SHAPING = ('auto', 'always', 'never')
+POSITIVE = ('max_correction', 'max_acceleration', 'sample_period', 'blend_time', 'max_duration')
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class CorrectedMotion:
         scale: Factor on the time that keeps the limits [1].
         widths: Of the moving averages that shape the motion [s].
         lead: Time from the start of the motors to that of the rigid arm [s].
+        outputs: With flexible links, the components of the tip, and joints, that follow.
     """
 
     names: tuple[str, ...]
@@ -84,6 +86,7 @@ class CorrectedMotion:
     scale: float
     widths: tuple[float, ...]
     lead: float
+    outputs: tuple[str, ...] = ()
 
     @property
     def correction(self) -> np.ndarray:
@@ -101,6 +104,8 @@ class CorrectedMotion:
         at, joint = np.unravel_index(int(size.argmax()), size.shape)
         parts = [f'corrected by up to {size[at, joint]:.4g} ({self.names[joint]} at '
                  f'{self.t[at]:.3f} s)']
+        if self.outputs:
+            parts.append(f'{", ".join(self.outputs)} follow')
         if self.scale > 1.0:
             parts.append(f'time stretched by {self.scale:.3f} to keep the limits')
         if self.widths:
@@ -128,14 +133,30 @@ def corrected_positions(
 
     Raises:
         CorrectionRefused: A bound does not hold, naming joint and time.
-        ArgumentError: The robot or the trajectory is not supported, naming the reason.
+        ArgumentError: The robot, the trajectory or a choice is not supported, naming the reason.
         UnknownName: A joint is none of the robot's.
         FlexdynError: See `stable_inversion`, with flexible links.
     """
     require_dynamics(dyn)
-    if choices.shaping not in SHAPING:
-        raise ArgumentError('shaping', f'is "{choices.shaping}", expected one of {SHAPING}')
-    return _Correction(dyn, tuple(names), points, command, choices).found(progress)
+    for argument, value, kind in (
+        ('points', points, TrajectoryPoints), ('choices', choices, CorrectionChoices),
+    ):
+        if not isinstance(value, kind):
+            raise ArgumentError(
+                argument, f'is of type {type(value).__name__}, expected {kind.__name__}')
+    _require_ranges(choices)
+    columns = names_of('names', names)
+    points.require_shapes(len(columns))
+    return _Correction(dyn, columns, points, command, choices).found(progress)
+
+
+def _require_ranges(choices: CorrectionChoices) -> None:
+    """Refuse choices that bound nothing, such as numbers that are not finite."""
+    one_of('shaping', choices.shaping, SHAPING)
+    for name in POSITIVE:
+        if getattr(choices, name) is not None:
+            limited_number(name, getattr(choices, name))
+    limited_number('start_tolerance', choices.start_tolerance, or_zero=True)
 
 
 class _Correction:
@@ -149,6 +170,12 @@ class _Correction:
         require_known('joint', names, robot.joint_names)
         if len(set(names)) != len(names):
             raise ArgumentError('names', f'{names} has a joint twice. Keep one')
+        for argument in ('positions', 'velocities', 'accelerations'):
+            given, expected = getattr(points, argument), (len(points.t), len(names))
+            if given is not None and np.shape(given) != expected:
+                raise ArgumentError(
+                    argument, f'has shape {np.shape(given)}, expected {expected}: a row for each '
+                    'time, a column for each joint')
         self._names, self._choices = names, choices
         joints = {joint.name: joint for joint in robot.joints}
         self._joints = [joints.get(name) for name in names]  # None: a component of one
@@ -158,7 +185,8 @@ class _Correction:
             rest = np.array(real_vector('command', command, robot.n_joints))
         first = rest.copy()
         first[self._columns] = points.positions[0]
-        self._arm = ElasticArm(dyn, choices.frame, choices.outputs, first)
+        self._arm = ElasticArm(
+            dyn, choices.frame, choices.outputs, first if command is None else rest)
         left_out = np.setdiff1d(np.flatnonzero(self._arm.elastic), self._columns)
         if len(left_out):
             raise ArgumentError('names', 'leaves out ' + ', '.join(
@@ -291,4 +319,5 @@ class _Correction:
         rigid = reference(np.clip(at, 0.0, reference.duration))[:, self._columns]
         return CorrectedMotion(
             self._names, t, states[0], states[1], states[2], rigid, reference.given_times(at),
-            reference.scale, reference.widths, float(-motors.t[0]))
+            reference.scale, reference.widths, float(-motors.t[0]),
+            () if self._arm.outputs is None else self._arm.outputs.names)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.tip_tracking.tip_path import rest_to_rest
 import numpy as np
 from scipy.interpolate import BPoly, BSpline, make_interp_spline
@@ -54,6 +54,25 @@ class TrajectoryPoints:
     positions: np.ndarray
     velocities: Optional[np.ndarray] = None
     accelerations: Optional[np.ndarray] = None
+
+    def require_shapes(self, joints: int) -> None:
+        """
+        Refuse points whose times do not ascend, and rows without a number for each joint.
+
+        Raises:
+            ArgumentError: Naming the fault.
+        """
+        t = np.asarray(self.t)
+        if t.ndim != 1 or not len(t) or not (
+                np.isfinite(t).all() and t[0] >= 0.0 and (np.diff(t) > 0.0).all()):
+            raise ArgumentError('points', 'has times that do not ascend from zero on. Order them')
+        for name in ('positions', 'velocities', 'accelerations'):
+            shape = np.shape(getattr(self, name))
+            if getattr(self, name) is not None and shape != (len(t), joints):
+                raise ArgumentError(
+                    'points', f'has {name} of the shape {shape}, expected {(len(t), joints)}')
+        if self.velocities is None and self.accelerations is not None:
+            raise ArgumentError('points', 'has accelerations without velocities. Give both')
 
     def after(self, start: np.ndarray) -> TrajectoryPoints:
         """Return the points behind one at rest at time zero, where they begin later than it."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Callable, Optional, Union
 
+from flexdyn_ros.arguments import refuse_signature, STATE
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.progress import Progress
@@ -95,6 +96,8 @@ class _JointMotion(EquationsOfMotion):
             assert callable(torque)
             return whole(torque(t, q[:n].copy(), qd[: robot.n_joints].copy()))
 
+        if callable(torque):
+            refuse_signature('torque', torque, STATE)
         given = evaluated if callable(torque) else None if torque is None else whole(torque)
         super().__init__(quasi_static.dyn, given, base_acceleration)
         self.reduction += ', modes quasi-static'

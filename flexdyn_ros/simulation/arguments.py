@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.errors import ArgumentError
@@ -38,15 +38,3 @@ def positive_number(value: object, argument: str, unit: str) -> float:
     if not (math.isfinite(number) and number > 0.0):
         raise ArgumentError(argument, f'must be positive and finite [{unit}], not {number:g}')
     return number
-
-
-def whole_number(value: object, argument: str) -> int:
-    """
-    Return a number of one or more.
-
-    Raises:
-        ArgumentError: It is no whole number, or below one.
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ArgumentError(argument, f'must be a whole number of one or more, not {value!r:.60}')
-    return int(value)

@@ -163,6 +163,7 @@ def simulate(
     equations.stops = stops
     equations.slides = method == AUTO and not (dyn.robot.loops or equations.on_base)
     one_of('stops', stops, (True, False))
+    one_of('force', force, (True, False))
     one_of('drift', drift, tuple(GAINS))
     if not callable(loop_accelerations):
         refuse_unmapped('loop_accelerations', loop_accelerations)

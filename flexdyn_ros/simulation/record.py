@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any, Optional, Union
 
+from flexdyn_ros.arguments import real_numbers
 from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.output_files import new_file
@@ -113,10 +114,10 @@ class Trajectory:
         Return the samples from start to end [s], those included; None for the motion's own.
 
         Raises:
-            ArgumentError: There are none.
+            ArgumentError: There are none, or a time is no number.
         """
-        low = self.t[0] if start is None else start
-        high = self.t[-1] if end is None else end
+        low = self.t[0] if start is None else _time('start', start)
+        high = self.t[-1] if end is None else _time('end', end)
         kept = (self.t >= low - 1e-9) & (self.t <= high + 1e-9)
         if not kept.any():
             raise ArgumentError('start', f'and end, {low:g} and {high:g} s, hold no sample. '
@@ -217,6 +218,14 @@ def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
             raise ValueError(f'holds {item.name} with shape {shapes[item.name]}')
     if len(shapes) > len(fields(Trajectory)):
         raise ValueError('holds other arrays too')
+
+
+def _time(argument: str, value: float) -> float:
+    """Return a time, which may be infinite, or raise ArgumentError."""
+    found = real_numbers(argument, value, 'a time [s]')
+    if found.shape:
+        raise ArgumentError(argument, f'has shape {found.shape}, expected a time [s]')
+    return float(found)
 
 
 def load_npz(path: PathLike) -> Trajectory:

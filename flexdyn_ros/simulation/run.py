@@ -8,10 +8,11 @@ import math
 from time import perf_counter
 from typing import Optional, Union
 
+from flexdyn_ros.arguments import whole_number
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.progress import Progress, ProgressBar
 from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
-from flexdyn_ros.simulation.arguments import positive_number, whole_number
+from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.compiled_steps import compiled_steps, CompiledSteps
 from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
@@ -59,13 +60,13 @@ def integrate(
         tolerances: Choice of the steps of an adaptive method, of which dt takes samples.
     """
     t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
-    steps = max(1, math.ceil(t_end / dt - _ROUNDING))
     every = whole_number(sample_every, 'sample_every')
-    if steps / every > _MOST_SAMPLES:
+    if t_end / dt > _MOST_SAMPLES * every:
         raise ArgumentError(
-            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_SAMPLES:.0e}. '
+            'dt', f'asks for {t_end / dt:.3g} steps of {dt:g} s, more than {_MOST_SAMPLES:.0e}. '
             'Use a larger dt or a shorter t_end, or keep fewer samples by sample_every'
         )
+    steps = max(1, math.ceil(t_end / dt - _ROUNDING))
     hold = _steps_of_a_period(torque_period, dt) if equations.held else steps
     name = tableau.name + equations.reduction
     recorder = Recorder(equations.dyn, equations.map, name, steps, every)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional
 
+from flexdyn_ros.arguments import limited_number
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 from flexdyn_ros.tip_tracking.boundary_value_problem import BoundaryValueProblem, TipTrajectory
@@ -49,8 +50,11 @@ def stable_inversion(
         InversionFailed: The iteration does not converge.
     """
     require_dynamics(dyn)
+    if not isinstance(path, TipPath):
+        raise ArgumentError('path', f'is of type {type(path).__name__}, expected a TipPath')
     _require_supported(dyn.robot, path)
-    if not 0.0 < dt <= path.duration:
+    limited_number('tolerance', tolerance)
+    if limited_number('dt', dt) > path.duration:
         raise ArgumentError('dt', f'is {dt} s, expected a positive number up to the duration')
     problem = BoundaryValueProblem(dyn, path, progress or (lambda fraction: None))
     return problem.solve(dt, tolerance)

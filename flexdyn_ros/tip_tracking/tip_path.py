@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import comb, factorial
 from typing import Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import real_matrix
+from flexdyn_ros.arguments import limited_number, real_matrix, whole_number
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.tip_tracking.static_tracking import equilibrium
@@ -82,10 +82,9 @@ class TipPath:
             ArgumentError: A value is out of range, or has another shape.
             UnknownName: The robot has no frame, component or joint of a name.
         """
-        if not 2 <= smoothness <= MOST_SMOOTH:
+        if not 2 <= whole_number(smoothness, 'smoothness') <= MOST_SMOOTH:
             raise ArgumentError('smoothness', f'is {smoothness}, expected 2 to {MOST_SMOOTH}')
-        if not 0.0 < duration < np.inf:
-            raise ArgumentError('duration', f'is {duration} s, expected a positive number')
+        limited_number('duration', duration)
         found = Outputs.of(dyn.robot, frame, COMPONENTS if outputs is None else outputs)
         ends = np.array([equilibrium(dyn, start, 'start'), equilibrium(dyn, end, 'end')])
         values = found.values(dyn, ends, dyn.frame_pose(ends[0], frame))

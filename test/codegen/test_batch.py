@@ -242,6 +242,7 @@ def test_errors():
         ((far, qd, qdd), 'quaternion of length 0'),
         ((q, 'text', qdd), '"qd" must hold real numbers'),
         ((q, qd, qdd, {'nowhere': [0.0] * 6}), 'nowhere'),
+        ((q, qd, qdd, {3: [0.0] * 6, model.frame_names[0]: [0.0] * 6}), 'No frame is called "3"'),
         ((q, qd, qdd, {model.frame_names[0]: np.zeros((7, 6))}), r'\(6,\) or \(8, 6\)'),
     ):
         with pytest.raises(fd.FlexdynError, match=words):

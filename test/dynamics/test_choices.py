@@ -45,8 +45,14 @@ def test_choices_of_a_wrong_type_are_refused_by_name(wrong):
         ('optimise', lambda: fd.generate(ROBOT, 'mass_matrix', optimise=wrong)),
         ('arguments', lambda: fd.generate(ROBOT, 'mass_matrix', arguments=wrong)),
         ('method', lambda: fd.generate(ROBOT, 'mass_matrix', method=wrong)),
-        *((name, lambda name=name: fd.simulate(DYN, Q, QD, None, 0.1, 0.01, **{name: wrong}))
-          for name in ('method', 'drift', 'stops', 'loop_accelerations', 'loop_forces')),
+        *((name, lambda name=name: fd.simulate(DYN, Q, QD, None, 0.1, 1e-3, **{name: wrong}))
+          for name in ('method', 'drift', 'stops', 'force', 'progress', 'loop_accelerations',
+                       'loop_forces')),
+        ('hold', lambda: DYN.project(Q, QD, wrong)),
+        ('inverse', lambda: DYN.operational_space_inertia(Q, ROBOT.frame_names[-1], wrong)),
+        ('outputs', lambda: fd.linearise(DYN, Q, QD, TAU, outputs=wrong)),
+        ('form', lambda: fd.reduced(ROBOT, wrong)),
+        ('links', lambda: fd.reduced(ROBOT, 'linearised', wrong)),
         ('drift', lambda: fd.simulate(DYN, Q, QD, None, 0.1, 0.01, drift_gains=wrong)),
     ):
         with pytest.raises(fd.FlexdynError, match=f'"{name}"'):
@@ -64,6 +70,20 @@ def test_numbers_of_a_wrong_type_are_refused_by_name(wrong):
     ):
         with pytest.raises(fd.FlexdynError, match=f'"{name}"'):
             call()
+
+
+def test_unknown_coordinates_and_functions_are_named():
+    """Without loops too, and on backends without compiled code."""
+    with pytest.raises(fd.FlexdynError, match='No coordinate is called "elbow"'):
+        DYN.project(Q, QD, hold='elbow')
+    with pytest.raises(fd.FlexdynError, match='"mass_matrx".*"mass_matrix"'):
+        DYN.native('mass_matrx')
+
+
+def test_rounding_of_rotations_is_not_negative():
+    """Zero rounds none."""
+    with pytest.raises(fd.FlexdynError, match='"rotation_tolerance" is -0.1, expected zero'):
+        fd.generate(ROBOT, 'friction_vector', rotation_tolerance=-0.1)
 
 
 @pytest.mark.parametrize('wrong', [None, 'arm.urdf', DYN])

@@ -104,6 +104,8 @@ def test_a_simulated_flexible_link_has_the_modes_that_it_was_given():
 @pytest.mark.parametrize(('changed', 'words'), [
     ({'t': [0.0, 0.1, 0.3] * 40}, 'uneven'), ({'signals': np.zeros((100, 2))}, 'expected 120'),
     ({'inputs': np.full(120, np.nan)}, 'finite'), ({'count': 50}, 'expected 1 to 12'),
+    ({'t': 0.5}, r'"t" has shape \(\)'), ({'count': 'two'}, '"count" must be a whole number'),
+    ({'band': 3.0}, r'"band" has shape \(\)'), ({'band': ('a', 'b')}, '"band" must hold real'),
     ({'band': (3.0, 1.0)}, 'low < high'), ({'signals': np.zeros((120, 0))}, 'no column'),
     ({}, 'does not change'),
 ])

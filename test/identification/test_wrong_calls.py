@@ -92,14 +92,15 @@ def test_errors_name_the_motion(arm, motion):
 
 @pytest.mark.parametrize(('choice', 'value', 'words'), [
     ('friction', 'viscos', 'Did you mean "viscous"'),
-    ('friction', None, 'expected a word or names'),
-    ('friction', {'joint1': 5}, 'expected a word or names'),
+    ('friction', None, 'expected names'),
+    ('friction', {'joint1': 5}, 'expected names'),
     ('cutoff', 'a', 'real numbers'), ('cutoff', 0.0, 'positive'),
     ('trim', -1.0, 'zero or more'), ('saturation', 0.0, 'positive'),
     ('saturation', np.nan, 'not finite'), ('smoothing_velocity', 0.0, 'positive'),
     ('delay', np.array([1, 2]), 'at most 0.2 s'), ('weight', np.inf, 'not finite'),
     ('gravity', 'yes', 'True or False'), ('physical', 1, 'True or False'),
     ('progress', 5, 'function'), ('payload', 'base', 'does not move'),
+    ('fixed', np.array(5), 'expected names'), ('bounds', np.eye(2), 'expected names'),
     ('fixed', 5, 'expected names'), ('fixed', {'joint1/viscous': 'x'}, 'real numbers'),
     ('fixed', {'joint1/viscous': -1}, 'zero or more'), ('fixed', {'link1/mass': 0}, 'positive'),
     ('bounds', 5, 'expected names'), ('bounds', {'joint1/viscous': 3}, r'\(low, high\)'),

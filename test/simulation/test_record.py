@@ -37,6 +37,8 @@ def test_arrays_have_the_shapes_of_the_contract(motion):
         motion.t = motion.q
     with pytest.raises(UnknownName, match='sholder.*"shoulder"'):
         motion.coordinate('sholder')
+    with pytest.raises(UnknownName, match='No coordinate'):
+        motion.coordinate(np.zeros(2))
     assert 'flexible_pendulum' in str(motion)
 
 
@@ -110,6 +112,15 @@ def test_damaged_files_are_refused_or_read(motion, tmp_path):
             refused += 1
             assert 'damaged.npz' in str(error)
     assert refused > 100
+
+
+@pytest.mark.parametrize('time', ['soon', [0.0, 1.0], 1j * np.ones(2), 10 ** 400])
+def test_times_that_are_no_numbers_are_refused(motion, time):
+    """Infinite ones are all times from or to there."""
+    for name in ('start', 'end'):
+        with pytest.raises(ArgumentError, match=f'"{name}"'):
+            motion.between(**{name: time})
+    assert len(motion.between(-np.inf, np.inf)) == len(motion)
 
 
 def test_missing_and_incomplete_files_are_refused(motion, tmp_path):

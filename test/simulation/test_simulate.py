@@ -222,6 +222,7 @@ def test_an_error_at_the_start_is_the_torques_own():
         ({'dt': float('nan')}, '"dt" must be positive and finite'),
         ({'dt': '1'}, '"dt" must be a number'),
         ({'dt': 1e-12}, '"dt" asks for 1e.12 steps'),
+        ({'dt': 5e-324}, '"dt" asks for inf steps'),
         ({'t_end': -1.0}, '"t_end" must be positive'),
         ({'t_end': float('inf')}, '"t_end" must be positive'),
         ({'t_end': None}, '"t_end" must be a number'),

@@ -233,6 +233,21 @@ def test_outputs_that_the_arm_cannot_follow_are_refused(outputs, match):
         fd.stable_inversion(dyn, path)
 
 
+def test_arguments_of_a_wrong_type_are_named():
+    dyn, rest = beam(), [0.0] * 3
+    path = fd.TipPath.between(dyn, 'tool', rest, [0.1, 0.0, 0.0], 1.0, ['y'])
+    for name, call in (
+        ('path', lambda: fd.stable_inversion(dyn, 'path')),
+        ('dt', lambda: fd.stable_inversion(dyn, path, '1 ms')),
+        ('tolerance', lambda: fd.stable_inversion(dyn, path, tolerance=None)),
+        ('duration', lambda: fd.TipPath.between(dyn, 'tool', rest, rest, 'long', ['y'])),
+        ('smoothness', lambda: fd.TipPath.between(
+            dyn, 'tool', rest, rest, 1.0, ['y'], smoothness=2.5)),
+    ):
+        with pytest.raises(fd.FlexdynError, match=f'"{name}"'):
+            call()
+
+
 def test_a_path_out_of_reach_is_refused_by_time():
     dyn = beam()
     path = fd.TipPath.through([0.0, 1.0], {'y': [0.0, 5.0]}, 'tool', [0.0] * 3)

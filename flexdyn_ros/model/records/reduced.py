@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable, Optional, Sequence, Union
 
+from flexdyn_ros.arguments import names as names_of
 from flexdyn_ros.errors import ArgumentError, did_you_mean, FlexdynError, UnknownName
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import require_robot, Robot
@@ -44,7 +45,7 @@ def reduced(
     require_robot(robot)
     if not isinstance(form, str) or form not in FORMS:
         advice = did_you_mean(str(form), FORMS)
-        if form == 'quasi_static':
+        if isinstance(form, str) and form == 'quasi_static':
             advice = 'Quasi-static modes are not a form of a robot: use QuasiStatic(dyn)'
         raise ArgumentError('form', f'is "{form}", expected one of {tuple(FORMS)}. {advice}')
     chosen = _chosen(robot, links)
@@ -95,7 +96,7 @@ def _chosen(robot: Robot, links: Optional[Union[str, Sequence[str]]]) -> tuple[s
         if not bent:
             raise ArgumentError('robot', 'has no link with mode shapes. Add a <flexible_link>')
         return tuple(bent)
-    names = (links,) if isinstance(links, str) else tuple(links)
+    names = names_of('links', links)
     for name in names:
         if name not in robot.frame_names:
             raise UnknownName('link', name, robot.frame_names)

@@ -224,6 +224,8 @@ def test_errors_say_what_to_do():
         quasi.inverse_dynamics([0.0, 0.0], [0.0], [0.0])
     with pytest.raises(ArgumentError, match='"torque" has shape'):
         fd.simulate_quasi_static(quasi, [0.0], [0.0], [0.0, 1.0], 1.0, 0.1)
+    with pytest.raises(ArgumentError, match=r'"torque" is a function .* \(t, q, qd\)'):
+        fd.simulate_quasi_static(quasi, [0.0], [0.0], lambda t: [0.0], 1.0, 0.1)
     with pytest.raises(ArgumentError, match='as returned at t = 0 s'):
         fd.simulate_quasi_static(quasi, [0.0], [0.0], lambda t, q, qd: [np.nan], 1.0, 0.1)
     with pytest.raises(DeflectionNotFound, match='may buckle'):
