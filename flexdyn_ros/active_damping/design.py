@@ -219,7 +219,7 @@ def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes
             'the extension with its flexible links')
     if whole_number(count, 'modes') > len(found.poles):
         raise ArgumentError(
-            'modes', f'is {count}, expected at most {len(found.poles)}: under this joint loop '
+            'modes', f'is {count}, expected from one to {len(found.poles)}. Under this joint loop '
             'other modes have a damping ratio above 0.1')
     chosen = ArmModes(found.poles[:count], found.shapes[:, :count], found.filters[:count])
     highest = float(chosen.rates[-1] / (2.0 * np.pi))

@@ -134,7 +134,7 @@ def test_a_controller_that_slows_down_is_stopped_where_it_is(bench):
     handle.cancel_goal_async()
     assert bench.result(handle).status == GoalStatus.STATUS_CANCELED
     bench.controller.speed = 1.0
-    # It does not jump to the place of the clock.
+    # Without a jump to the time of the clock.
     q = np.array([each[1] for each in bench.controller.track])
     assert np.abs(np.diff(q, axis=0)).max() < 0.3 * np.abs(end - start).max()
     reached = bench.state()
