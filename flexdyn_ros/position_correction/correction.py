@@ -170,12 +170,6 @@ class _Correction:
         require_known('joint', names, robot.joint_names)
         if len(set(names)) != len(names):
             raise ArgumentError('names', f'{names} has a joint twice. Keep one')
-        for argument in ('positions', 'velocities', 'accelerations'):
-            given, expected = getattr(points, argument), (len(points.t), len(names))
-            if given is not None and np.shape(given) != expected:
-                raise ArgumentError(
-                    argument, f'has shape {np.shape(given)}, expected {expected}: a row for each '
-                    'time, a column for each joint')
         self._names, self._choices = names, choices
         joints = {joint.name: joint for joint in robot.joints}
         self._joints = [joints.get(name) for name in names]  # None: a component of one

@@ -67,10 +67,11 @@ class TrajectoryPoints:
                 np.isfinite(t).all() and t[0] >= 0.0 and (np.diff(t) > 0.0).all()):
             raise ArgumentError('points', 'has times that do not ascend from zero on. Order them')
         for name in ('positions', 'velocities', 'accelerations'):
-            shape = np.shape(getattr(self, name))
-            if getattr(self, name) is not None and shape != (len(t), joints):
+            shape, expected = np.shape(getattr(self, name)), (len(t), joints)
+            if getattr(self, name) is not None and shape != expected:
                 raise ArgumentError(
-                    'points', f'has {name} of the shape {shape}, expected {(len(t), joints)}')
+                    name, f'has shape {shape}, expected {expected}: a row for each time, a column '
+                    'for each joint')
         if self.velocities is None and self.accelerations is not None:
             raise ArgumentError('points', 'has accelerations without velocities. Give both')
 

@@ -33,7 +33,7 @@ class Controller:
     Ideal motors behind the action of a joint_trajectory_controller.
 
     As that one it checks goals, samples quintics, replaces a goal by a newer one, and holds the
-    position when it is cancelled.
+    position when it is cancelled. The time in its feedback is that of the next point.
 
     Attributes:
         goals: Those that were accepted.
@@ -101,8 +101,9 @@ class Controller:
             feedback.desired.positions = feedback.actual.positions = self.position.tolist()
             feedback.desired.velocities = feedback.actual.velocities = path(t, 1).tolist()
             feedback.error.positions = [0.0, 0.0]
-            passed = feedback.desired.time_from_start
-            passed.sec, passed.nanosec = divmod(round(1e9 * t), 10**9)
+            ahead = path.x[min(np.searchsorted(path.x, t, 'right'), len(path.x) - 1)]
+            of_next = feedback.desired.time_from_start
+            of_next.sec, of_next.nanosec = divmod(round(1e9 * ahead), 10**9)
             feedback.header.stamp = now.to_msg()
             handle.publish_feedback(feedback)
             if handle.is_cancel_requested or t >= end:

@@ -129,7 +129,8 @@ def test_a_controller_that_slows_down_is_stopped_where_it_is(bench):
         each.feedback.actual for each in bench.feedback
         if seconds(each.feedback.actual.time_from_start) > 1.5), None))
     t = seconds(given.time_from_start)
-    assert given.positions == pytest.approx(start + (end - start) * STEP(t / 4.0), abs=1e-3)
+    # To the distance of two points of the controller's goal.
+    assert given.positions == pytest.approx(start + (end - start) * STEP(t / 4.0), abs=5e-3)
     moved = bench.controller.position.copy()
     handle.cancel_goal_async()
     assert bench.result(handle).status == GoalStatus.STATUS_CANCELED

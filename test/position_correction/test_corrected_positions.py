@@ -177,7 +177,7 @@ def test_choices_that_bound_nothing_are_refused(choice):
 def test_points_of_a_wrong_shape_are_refused(t, positions, velocities, accelerations):
     rows = [each if each is None else np.array(each)
             for each in (positions, velocities, accelerations)]
-    with pytest.raises(ArgumentError, match='points'):
+    with pytest.raises(ArgumentError, match='has (times|shape|accelerations)'):
         corrected_positions(pendulum(), ['hub'], TrajectoryPoints(np.array(t), *rows))
 
 
@@ -277,7 +277,7 @@ def test_arguments_of_a_wrong_type_or_shape_are_named():
         ('names', lambda: corrected_positions(pendulum(), 3, points)),
         ('points', lambda: corrected_positions(pendulum(), ['hub'], points.positions)),
         ('choices', lambda: corrected_positions(pendulum(), ['hub'], points, None, {})),
-        ('points', lambda: corrected_positions(flexible(), NAMES, points)),
+        ('positions', lambda: corrected_positions(flexible(), NAMES, points)),
     ):
         with pytest.raises(ArgumentError, match=f'"{name}"'):
             call()

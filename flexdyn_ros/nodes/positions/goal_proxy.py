@@ -184,9 +184,10 @@ class GoalProxy:
         execution = self.execution
         if execution is not None and execution.planner is not None:
             stamp = nanoseconds(message.feedback.header.stamp)
-            passed = nanoseconds(message.feedback.desired.time_from_start)
-            if stamp and passed > 0:
-                execution.late = stamp - execution.start - passed
+            ahead = nanoseconds(message.feedback.desired.time_from_start)
+            # The time of the next point, as joint_trajectory_controller fills it in.
+            if stamp and ahead > 0:
+                execution.late = max(0, stamp - execution.start - ahead)
             elapsed = self.elapsed(execution)
             if stamp:
                 elapsed = (stamp - execution.start - execution.late) / NANOSECONDS
