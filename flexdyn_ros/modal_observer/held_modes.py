@@ -10,9 +10,11 @@ Applications to Tracking and Navigation, 2001, section 6.2.2.
 
 The force error on mode i is stiffness_error w_i^2 a_i. The amplitudes a_i fall as 1 / w_i^2 from
 that of the lowest mode, as under one force at the tip. The error of a joint's torque is
-torque_error times the largest torque that these amplitudes have there. At least it is a hundredth
-of that for a swing of the joint by the tip's amplitude. Added is friction_error times its Coulomb
-friction, at the lowest frequency.
+torque_error times the largest torque that these amplitudes have there in any configuration. By
+Cauchy and Schwarz that is sqrt(M_jj) times the largest modal force, with unit modal mass. The
+torque in one configuration is no measure: a light wrist that the mode hardly moves there would
+count as an exact accelerometer, and destabilise the estimate a few degrees away. Added is
+friction_error times the Coulomb friction, at the lowest frequency.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 
-LEAST = 0.01  # share of the torque of a joint that no mode moves
 LEVER = 0.1  # place beside a tip's frame where rotations count as displacements [m]
 
 
@@ -35,13 +36,13 @@ class ModelUncertainty:
     Attributes:
         amplitude: Of the vibrations to be estimated, at the tip that moves most [m].
         stiffness_error: Relative error of stiffnesses.
-        torque_error: Error of joint torques, relative to the largest that the amplitude has there.
+        torque_error: Error of joint torques, relative to the largest of a vibration.
         friction_error: Relative error of Coulomb friction.
     """
 
     amplitude: float = 2e-3
     stiffness_error: float = 0.1
-    torque_error: float = 0.02
+    torque_error: float = 0.01
     friction_error: float = 0.2
 
 
@@ -77,9 +78,7 @@ def held_modes(dyn: Dynamics, q: np.ndarray, uncertainty: ModelUncertainty) -> H
         sizes = np.maximum(sizes, np.linalg.norm(moved, axis=0))
     amplitudes = uncertainty.amplitude / sizes
     forces = amplitudes * rates[0] ** 2
-    torques = np.maximum(
-        np.abs(mass[:n, n:] @ shapes * forces).max(axis=1),
-        LEAST * np.diag(mass)[:n] * rates[0] ** 2 * uncertainty.amplitude)
+    torques = np.sqrt(np.diag(mass)[:n]) * forces.max()
     coulomb = np.array([robot.joint(name).dynamics.friction.coulomb for name in robot.joint_names])
     errors = np.concatenate((
         uncertainty.torque_error * torques + uncertainty.friction_error * coulomb,

@@ -65,7 +65,7 @@ class ModalObserver:
         *,
         amplitude: float = 2e-3,
         stiffness_error: float = 0.1,
-        torque_error: float = 0.02,
+        torque_error: float = 0.01,
         friction_error: float = 0.2,
     ):
         """

@@ -167,6 +167,21 @@ def test_the_error_is_within_its_bars_from_motor_encoders(factor, bar):
     assert arm.error(observer, modes[0])[0] < bar
 
 
+@pytest.mark.parametrize('joint_q', [
+    [0.3, -0.5, 0.41, -0.1, 0.5, -0.1], [0.2, -1.0, 0.5, 0.1, 0.3, 0.2]])
+def test_a_gain_serves_its_whole_cell(joint_q):
+    """Beside its centre, where the mode moves the light wrist otherwise."""
+    robot = fd.load_robot(
+        'package://flexdyn_ros/urdf/stanford_arm.urdf.xacro', extension="""<flexdyn version="1.0">
+        <joint_dynamics joint="joint2" stiffness="5e3" damping="0.5" rotor_inertia="1e-4"
+        gear_ratio="100"/><joint_dynamics joint="joint3" stiffness="2e5" damping="20"
+        rotor_inertia="1e-4" gear_ratio="100"/></flexdyn>""")
+    arm = HeldArm(robot, np.array(joint_q), 30.0)
+    observer = fd.ModalObserver(fd.Dynamics(robot), PERIOD, encoders(robot))
+    (mode,) = arm.modes
+    assert arm.error(observer, mode)[0] < 0.1
+
+
 def test_a_mode_that_moves_no_joint_is_unobservable():
     """Bending along the axis of the joint, which a gyroscope in the tool measures."""
     robot = boom().robot
