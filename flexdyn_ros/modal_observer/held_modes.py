@@ -12,7 +12,7 @@ The force error on mode i is stiffness_error w_i^2 a_i. The amplitudes a_i fall 
 that of the lowest mode, as under one force at the tip. The error of a joint's torque is
 torque_error times the largest torque that these amplitudes have there in any configuration. By
 Cauchy and Schwarz that is sqrt(M_jj) times the largest modal force, with unit modal mass. The
-torque in one configuration is no measure: a light wrist that the mode hardly moves there would
+torque in one configuration is no measure. A light wrist that the mode hardly moves there would
 count as an exact accelerometer, and destabilise the estimate a few degrees away. Added is
 friction_error times the Coulomb friction, at the lowest frequency.
 """
