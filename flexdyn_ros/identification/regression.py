@@ -85,7 +85,13 @@ class Regression:
             raise ArgumentError(
                 'gains', 'leaves a common factor of gains and masses open. Add a motion with a '
                 'known load, Motion(load=(link, mass, centre)), to one without')
-        equations = int(sum(sound.sum() for *_, sound in self._parts))
+        of_each = sum(sound.sum(axis=0) for *_, sound in self._parts)
+        for name, equations in zip(self.model.coordinates, np.atleast_1d(of_each)):
+            if not equations:
+                raise ArgumentError(
+                    'motions', f'leaves no torque of "{name}" below its effort limit: correct '
+                    'the limit, pass saturation=None, or reduce trim')
+        equations = int(np.sum(of_each))
         if equations <= len(columns):
             raise ArgumentError(
                 'motions', f'leaves {equations} equations for {len(columns)} base parameters: '
