@@ -38,6 +38,7 @@ myst_heading_anchors = 4
 default_role = 'code'
 autodoc_member_order = 'bysource'
 autodoc_typehints = 'signature'
+highlight_language = 'none'  # of blocks that name no language
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 # Blocks of generated code that no lexer of Pygments reads.

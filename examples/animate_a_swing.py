@@ -41,12 +41,12 @@ def main():
         import matplotlib.pyplot as plt
 
         tips = np.array([frame[-1].line[-1] for frame in frames])
-        figure, axes = plt.subplots(figsize=(3.8, 4.0))
+        figure, axes = plt.subplots(figsize=(3.8, 4.0), constrained_layout=True)
 
         def draw(k):
             axes.cla()
-            axes.set(xlim=(-0.3, 2.3), ylim=(-1.9, 0.9), aspect='equal',
-                     title=f't = {swing.t[rows[k]]:.2f} s, bending drawn {FACTOR:g} times')
+            axes.set(xlim=(-0.3, 2.3), ylim=(-1.9, 0.9), aspect='equal', xlabel='x [m]',
+                     ylabel='y [m]', title=f'{swing.t[rows[k]]:.2f} s, bending drawn {FACTOR:g}x')
             axes.plot(tips[:k + 1, 0], tips[:k + 1, 1], color='0.7', lw=1)
             for link in frames[k]:
                 parts = np.stack([link.line[:-1], link.line[1:]], axis=1)[:, :, :2]

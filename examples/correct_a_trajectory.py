@@ -32,6 +32,7 @@ def main():
     service = user.create_client(Trigger, f'{name}/correct_trajectory')
     state = JointState(name=joints, position=[-1.2, 0.6], velocity=[0.0, 0.0])
     plan = JointTrajectory(joint_names=state.name, points=[JointTrajectoryPoint()])
+    plan.header.frame_id = 'plan'  # of the answer too
     plan.points[0].positions, plan.points[0].time_from_start.sec = [-0.5, -0.5], 1
 
     def wait_for(condition):
@@ -51,7 +52,7 @@ def main():
         for each, style, at in zip(answers, ('-', '--'), ('', ', at most 1 rad/s^2')):
             t = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in each.points]
             plt.plot(t, [p.velocities for p in each.points], style, label=[j + at for j in joints])
-        plt.legend(title='velocity [rad/s] over time [s]', loc='lower right', fontsize='small')
+        plt.legend(loc='lower right').axes.set(xlabel='time [s]', ylabel='velocity [rad/s]')
         plt.savefig(sys.argv[1])
     arm.destroy_node()
 

@@ -5,7 +5,6 @@
 import sys
 
 import matplotlib.pyplot as plt
-import numpy as np
 import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -31,9 +30,10 @@ def draw(received, lines, instants, picture):
         axes.legend(received[topic][0].name, fontsize=7)
     for k, markers in enumerate(lines[:: len(lines) // max(1, instants) or 1]):
         for marker in markers:
-            points = np.array([(point.x, point.y) for point in marker.points])
-            panels[0, -1].plot(points[:, 0], points[:, 1], color=f'C{k}', lw=3)
-        panels[0, -1].set(xlabel='x [m]', ylabel='y [m]', aspect='equal', title='centre lines')
+            panels[0, -1].plot([p.x for p in marker.points], [p.y for p in marker.points],
+                               color=plt.cm.viridis(k / instants), lw=3)
+        panels[0, -1].set(xlabel='x [m]', ylabel='y [m]', aspect='equal',
+                          title='centre lines, dark to light over time')
     plt.savefig(picture, bbox_inches='tight')
 
 

@@ -55,7 +55,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
     - q: configuration, (nq,) [rad | m];
     - qd, qdd: velocity and acceleration, (nv,) [rad/s | m/s, rad/s^2 | m/s^2];
     - tau: generalised forces, (nv,) [N m | N];
-    - frame: name of a link, whose origin and axes count;
+    - frame: name of a link, for its origin and axes;
     - out: float64 array of the result's shape, or None;
     - loop_accelerations, loop_forces: by loop, see `ClosedChainMethods`;
     - base_acceleration: of a prescribed base, (6,) [m/s^2, rad/s^2].
@@ -316,6 +316,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return joint torques, the deflection at which modes rest along a motion, and its error.
 
+        Units are [N m | N], [m | rad] and [m | rad], of the shapes of `out`.
+
         Springs and the loads of the joint motion balance, modal rates and accelerations being
         zero; the elastic balance and its source are in `dynamics/modal_motion.py`. Six steps of
         Newton's method find it. The last of these steps, (n_modes,), bounds the error. Where it is
@@ -323,9 +325,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
         iterates until it converges, or raises.
 
         Args:
-            joint_q: Joint positions, (nq - n_modes,) [rad, m].
-            joint_qd: Joint velocities, (n_joints,) [rad/s, m/s].
-            joint_qdd: Joint accelerations, (n_joints,) [rad/s^2, m/s^2].
+            joint_q: Joint positions, (nq - n_modes,) [rad | m].
+            joint_qd: Joint velocities, (n_joints,) [rad/s | m/s].
+            joint_qdd: Joint accelerations, (n_joints,) [rad/s^2 | m/s^2].
             wrenches: See `Dynamics`.
             out: Three arrays, (n_joints,), (n_modes,) and (n_modes,).
 
@@ -348,18 +350,18 @@ class Dynamics(Evaluation, ClosedChainMethods):
         out: Optional[tuple[np.ndarray, np.ndarray]] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return joint torques and the modal state after one time step along a joint motion.
+        Return joint torques [N m | N] and the modal state after one step along a joint motion.
 
         The joints move as given, and modes vibrate without modal forces. The step is that of the
         generalised-alpha method of Chung and Hulbert (1993), implicit and stable at any size; see
         `dynamics/modal_motion.py`. At its end the modal rows of the equations of motion hold.
 
         Args:
-            joint_q: Joint positions at the end of the step, (nq - n_modes,) [rad, m].
-            joint_qd: Joint velocities at the end of the step, (n_joints,) [rad/s, m/s].
-            joint_qdd: Joint accelerations at the end, (n_joints,) [rad/s^2, m/s^2].
+            joint_q: Joint positions at the end of the step, (nq - n_modes,) [rad | m].
+            joint_qd: Joint velocities at the end of the step, (n_joints,) [rad/s | m/s].
+            joint_qdd: Joint accelerations at the end, (n_joints,) [rad/s^2 | m/s^2].
             modal_state: Modal deflections, their rates, accelerations, and the accelerations that
-                the method averages, (4 n_modes,), at the begin of the step. Start with the
+                the method averages, (4 n_modes,), at the start of the step, in SI. Begin with the
                 accelerations of `hybrid_dynamics`, and averages that equal them.
             step: Its size [s], and the spectral radius from 0 to 1, such as 0.9. That is the share
                 of its amplitude that very fast vibration keeps in a step.
@@ -407,9 +409,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         It takes the twist [m/s, rad/s] of the frame, linear rows first, to momentum [kg m/s, kg
         m^2/s]. All are at the frame's origin in its axes. Its blocks are in kg, kg m and kg m^2.
-        The body is all that fixed joints join to the frame's link. Deflections count and are held
-        (the composite body of Walker and Orin, 1982, and of Mohan and Saha, eq. 31). Rotors do not
-        count.
+        The body is all that fixed joints join to the frame's link. Deflections are included, and
+        held (the composite body of Walker and Orin, 1982, and of Mohan and Saha, eq. 31). Rotors
+        are left out.
 
         Raises:
             UnknownName: If there is no such frame.
@@ -424,7 +426,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Units [kg | kg m | kg m^2] and axes are those of `composite_inertia`. The joints outside
         the body and the modes from the body outward, its own included, accelerate without forces.
         It is Featherstone's articulated body (Mohan and Saha, eq. 38). Rotors of the joints
-        outside count. The body's own joint has no part in it.
+        outside are included. The body's own joint has no part in it.
 
         Raises:
             UnknownName: If there is no such frame.
@@ -449,7 +451,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return C(q, qd), (nv, nv): C qd = coriolis_vector, and dM/dt - 2 C is skew-symmetric.
 
-        Passivity-based control needs this one of the matrices with that product. Its entries are
+        Many matrices have that product; passivity-based control needs this one. Its entries are
         Christoffel's symbols of the first kind times qd; with body-wise velocities (floating
         joints and quaternions) dM/dt is the rate along the flow. An entry has the units of the
         same entry of the mass matrix over seconds [kg m^2/s | kg m/s | kg/s]. With loops it is

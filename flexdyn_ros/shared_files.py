@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the shared files of this package lie: ready robots, launch and parameter files."""
+"""Folder of the shared files of this package: ready robots, launch and parameter files."""
 
 from __future__ import annotations
 

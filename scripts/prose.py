@@ -33,13 +33,18 @@ BANNED = re.compile(
     r'\b(tells?|told|says?|said|saying|knows?|counts? for nothing|goe?s by|whose turn|nothing is'
     r'|nobody|somebody|to be rid of|has it that|whom?|who(?:m?ever)|whatever|how(?![ -]to\b)'
     r'|(?:returns?|yields?|prints?|shows?|names|decides?|is|(?<!they )are|of|to|from|about|near)'
-    r' where)\b'
+    r' where|(?:returns?|yields?|prints?|shows?|decides?|notes?|marks?|and) which|which ones|sees'
+    r'|forgets?)\b'
     r'|(?<!-)\bwhat\b(?!:)|(?<!reason )\bwhy\b',
     re.IGNORECASE,
 )
 """Words that make a speaker of a component, or a noun of a clause."""
-_NOUN_CLAUSE = re.compile(r'\W*Where\b(?![^\0]*[,:])')
-"""A sentence that begins with this word and has no second clause."""
+_NOUN_CLAUSE = re.compile(
+    r'\W*(?:(?:Where|When)\b(?![^\0:]*,(?! shape| \(|\)| \d))|Which\b'
+    r'|(?:[Aa]t|[Aa]fter|[Aa]mong|[Bb]elow|[Bb]eyond|[Bb]y|[Ff]or|[Ff]rom|[Ii]n|[Oo]f|[Oo]n|[Tt]o'
+    r'|[Uu]nder|[Ww]ithin) which\b)'
+)
+"""The start of a sentence without a second clause."""
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -72,7 +77,7 @@ def faults(text: str) -> Iterator[tuple[int, str]]:
             yield line, f'{len(words)} words: {" ".join(words[:6])} ...'
         if _NOUN_CLAUSE.match(sentence):
             yield line, f'"{" ".join(words[:6])} ..." as a noun'
-    plain = re.sub(rf'`[^`]+`|{_CITATION}|\[[^]\[]*\](?=\s|$)|"[^"\n]*"', _blank, text)
+    plain = re.sub(rf'``[^`]+``|`[^`]+`|{_CITATION}|\[[^]\[]*\](?=\s|$)|"[^"\n]*"', _blank, text)
     for found in BANNED.finditer(plain):
         yield plain.count('\n', 0, found.start()) + 1, f'"{found.group()}"'
 

@@ -55,6 +55,18 @@ def test_docstrings_of_numeric_methods_have_shapes_and_units(name):
         assert argument == 'self' or documented.search(text) or documented.search(common)
 
 
+def test_docstrings_of_properties_begin_without_a_colon():
+    """Sphinx takes words before a colon as the type of a property."""
+    classes = [each for name in flexdyn_ros.__all__[1:]
+               if inspect.isclass(each := getattr(flexdyn_ros, name))]
+    found = [(each.__name__, name, re.sub('`[^`]*`', '', inspect.getdoc(member)).split('\n')[0])
+             for each in classes
+             for name, member in inspect.getmembers(each, lambda one: isinstance(one, property))
+             if not name.startswith('_')]
+    assert len(found) > 20
+    assert not [each for each in found if ':' in each[2]]
+
+
 def test_a_name_is_the_one_of_its_module():
     from flexdyn_ros.errors import FlexdynError
     from flexdyn_ros.model.load import load_robot

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which code computes which case.
+The code that computes each case.
 
 A module of cases has a table CODE from the cases' names to the code that computes them. The
 subject of a case and its numbers stand in the file of cases (case_file.py). A name without code,

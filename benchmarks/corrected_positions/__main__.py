@@ -30,7 +30,7 @@ import numpy as np
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'corrected_positions_study.md'
 FACTORS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0)
-LARGE = 1e6  # ratio beyond which rounding counts
+LARGE = 1e6  # ratio beyond which rounding dominates
 WIDE = CorrectionChoices(max_correction=0.2)
 
 

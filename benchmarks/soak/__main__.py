@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def stream(probe: Probe, rate: float, seconds: float) -> float:
-    """Publish states for a while; return which part of them was answered."""
+    """Publish states for a while; return the fraction of them that was answered."""
     probe.sent.clear()
     probe.delays.clear()
     count = int(rate * seconds)

@@ -42,6 +42,7 @@ from scipy.linalg import solve_discrete_lyapunov
 
 LEAST_SAMPLES = 20  # in a period of each mode
 MOST_DELAY = 0.1  # of the period of each mode
+MOST_STEPS = 200  # of the controller in the delay
 AMPLITUDE = 2e-3  # of the vibration whose torque is printed [m]
 
 
@@ -164,10 +165,15 @@ def damping_controller(
     robot = dyn.robot
     refuse_unsuitable(robot, 'Active damping')
     n = robot.n_joints
+    if not n:
+        raise ArgumentError('dyn', 'has no joints, whose torques could damp. Add one')
     at, gains = (np.array(real_vector('joint_q', joint_q, n)), [
         np.array(real_vector(name, values, n)) for name, values in (('kp', kp), ('kd', kd))])
     for name, value in (('period', period), ('delay', delay)):
         limited_number(name, value)
+    if delay > MOST_STEPS * period:
+        raise ArgumentError(
+            'delay', f'is {delay} s, more than {MOST_STEPS} periods of {period} s. Check units')
     one_of('in_drives', in_drives, (True, False))
     if limited_number('stiffness_error', stiffness_error, or_zero=True) >= 1.0:
         raise ArgumentError('stiffness_error', f'is {stiffness_error}, expected 0 to below 1')
@@ -213,7 +219,7 @@ def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes
             'the extension with its flexible links')
     if whole_number(count, 'modes') > len(found.poles):
         raise ArgumentError(
-            'modes', f'is {count}, expected at most {len(found.poles)}: under this joint loop '
+            'modes', f'is {count}, expected from one to {len(found.poles)}. Under this joint loop '
             'other modes have a damping ratio above 0.1')
     chosen = ArmModes(found.poles[:count], found.shapes[:, :count], found.filters[:count])
     highest = float(chosen.rates[-1] / (2.0 * np.pi))

@@ -6,11 +6,11 @@ Hold the joints at --at, and find the deflection under gravity, payloads and wre
 there: dx/dt = A x + B u, y = C x + D u. x are displacements and rates of all coordinates, and u
 the joint torques. Print the equilibrium and the poles. Write A, B, C and D with all names
 (system.npz), Bode plots of --outputs (bode.png) and the poles (poles.png). --campbell and --map
-add diagrams and tables of frequencies. Friction counts as at rest.
+add diagrams and tables of frequencies. Friction is that at rest.
 
 Outputs are COORDINATE, COORDINATE/rate, and
 
-    FRAME/x y z rx ry rz     pose in root axes [m, rad]; FRAME/pose is all of them
+    FRAME/x y z rx ry rz     pose in root axes [m | rad]; FRAME/pose is all of them
     FRAME/vx vy vz wx wy wz  velocity in root axes [m/s, rad/s]; FRAME/velocity
     FRAME/ax ay az           accelerometer, the frame's axes [m/s^2]; FRAME/acceleration
     LINK/strain@x,y,z        strain at x of the beam's length and y, z [m] of its cross-section

@@ -86,7 +86,7 @@ def _motion_findings(robot: 'Robot') -> list['Finding']:
 
 
 def _frequency_findings(dyn: 'Dynamics') -> list['Finding']:
-    """Return which modes and elastic joints have frequencies that no arm has."""
+    """Return findings on modes and elastic joints with frequencies that no arm has."""
     from flexdyn_ros.model.check import Finding, WARNING
     from flexdyn_ros.model.check_plausible import HIGHEST, LOWEST
     from flexdyn_ros.simulation.frequencies import stiffness_matrix

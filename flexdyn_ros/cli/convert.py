@@ -3,7 +3,7 @@
 `flexdyn convert`: between a URDF and the SDOF notation of serial chains.
 
 A file that ends in .yaml or .yml is a chain in van der Merwe's notation. It holds gimbal rotations
-and displacements of each link, and which of them its joint moves. It becomes a URDF with the
+and displacements of each link, and those that its joint moves. It becomes a URDF with the
 extension. Any other description becomes such a file, where the notation can express it. That is an
 open chain of rigid links whose joints turn or slide, with viscous friction.
 

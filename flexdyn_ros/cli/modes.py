@@ -30,7 +30,8 @@ Participation of a locked mode x, scaled so that x' M x = 1 over the modal coord
 Here M is the mass matrix and L_kf the modal forces that hold the arm. Its base accelerates by 1
 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia at the joint or the base.
 Source: effective modal mass, Wijker, Mechanical Vibrations in Spacecraft Design, 2004. "made of"
-gives a vibration's largest shares of potential energy.
+gives a vibration's largest shares of potential energy. A share beyond 100 % stands beside
+negative ones, as of gravity.
 
 Examples:
   flexdyn modes arm.urdf
@@ -175,7 +176,7 @@ def _left_out(answer: dict[str, Any]) -> list[str]:
     if answer['gravity_stiffness_included']:
         return ['Gravity stiffness is included.']
     return ['Gravity stiffness is not included' + ''.join(
-        f', nor what loads along the beam do to {names} (geometric stiffening)'
+        f', nor the effect of loads along the beams of {names} (geometric stiffening)'
         for names in [', '.join(answer['geometric_stiffening'])] if names) + '.']
 
 

@@ -8,7 +8,8 @@ gravity are those of the description; joint limits are not enforced. With loops,
 from the nearest closed state, and keeps the coordinates of --q0 where possible.
 
 A YAML file in place of URDF is a scenario: robot, trajectories, controllers, disturbances,
-payloads and outputs (docs/scenarios.md). Beside it, --set, --out, --no-plots and --json count.
+payloads and outputs (docs/scenarios.md). The options --set, --out, --no-plots, --mcap, --html,
+--factor, --package and --json go with it.
 
 Examples:
   flexdyn simulate study.yaml --set payload.mass=5 --out heavy

@@ -155,6 +155,6 @@ def _text(test: 'ModalTest', found: 'ModalUpdate', files: list[Path]) -> str:
             [(mode.frequency, *(f'{value:.3f}' for value in row[:count]))
              for mode, row in zip(test.modes, found.mac)])]
     if found.at_bound:
-        lines += ['', f'At the bound: {", ".join(found.at_bound)}. Check what was measured, and '
+        lines += ['', f'At the bound: {", ".join(found.at_bound)}. Check measurements and '
                   'masses; or raise --bound.']
     return '\n'.join([*lines, '', f'Written: {", ".join(map(str, files))}'])

@@ -44,7 +44,7 @@ class ClosedChains(ClosedMotions):
             wrenches: Of the environment.
             inputs: Given accelerations and forces of the loops.
             base: Given acceleration of the base, (6,).
-            parameters: Which ones derivatives are about.
+            parameters: Those of the derivatives.
 
         Raises:
             ArgumentError: If the configuration leaves a loop open.

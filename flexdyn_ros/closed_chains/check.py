@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings on the loops of a model: whether they close, and which motions they leave."""
+"""Findings on the loops of a model: whether they close, and the motions that they leave."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         """
         Return the nearest state that meets all loops: q (nq,) and qd (nv,).
 
-        Nearest in the sum of the squares of all coordinates [rad, m], quaternions by their
+        Nearest in the sum of the squares of all coordinates [rad | m], quaternions by their
         rotation vectors; then the velocity in the same sense. Without loops it is the state.
 
         Args:
@@ -181,12 +181,12 @@ class ClosedChainMethods(CheckedArguments, ABC):
         Return the inertia that forces and moments meet at a frame's origin, (6, 6), root axes.
 
         Linear directions come first [kg | kg m | kg m^2]. The inverse, accelerations for unit
-        forces, exists always; loops count.
+        forces, always exists. Loops are included.
 
         Args:
             q: Configuration, (nq,).
             frame: Name of a link.
-            inverse: Whether to return J M^-1 J^T, or its inverse.
+            inverse: Whether to return J M^-1 J^T in place of its inverse.
             out: Array for the result.
 
         Raises:

@@ -29,8 +29,8 @@ class ConstrainedMotion(NamedTuple):
     A motion under loops.
 
     Attributes:
-        qdd: Accelerations, (nv,).
-        forces: Constraint forces, (n,).
+        qdd: Accelerations, (nv,) [rad/s^2 | m/s^2].
+        forces: Constraint forces, (n,) [N m | N].
         rank: Rank of the constraints.
         reaction: Generalised forces on the base where its acceleration is given.
     """
@@ -101,10 +101,10 @@ class ClosedMotions(ClosedStates):
             wrenches: Of the environment.
             inputs: Given accelerations and forces of the loops.
             rank: Rank of the constraints where it is known.
-            correction: Forces on frame1 in the constrained directions that the constraint
-                forces leave their effect to, (n,).
+            correction: Forces on frame1 in the constrained directions, (n,) [N m | N], whose
+                effect the constraint forces do not cancel.
             base: Given acceleration of the base, (6,), whose entries of tau are not read.
-            tolerance: Infinite where open loops are taken.
+            tolerance: Infinite where open loops are accepted.
 
         Raises:
             ArgumentError: If the configuration leaves a loop open.
@@ -140,8 +140,8 @@ class ClosedMotions(ClosedStates):
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
 
         The actuated joints, and a prescribed base, follow `joint_qdd`. Passive joints, modes and a
-        free base follow the loops and their own equations. Open loops are taken where `tolerance`
-        is infinite.
+        free base follow the loops and their own equations. Open loops are accepted where
+        `tolerance` is infinite.
         """
         mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
         if tolerance < math.inf:

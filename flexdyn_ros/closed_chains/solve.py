@@ -52,12 +52,12 @@ class NoInertiaLeft(ArithmeticError):
 @dataclass(frozen=True)
 class Spaces:
     """
-    The subspaces of motions that constraints see, and that they leave free.
+    The subspaces of motions that constraints restrict, and that they leave free.
 
     Attributes:
         forces: Orthonormal constraint combinations that act, P Z, (n, rank).
         inverse: Of the triangular T in A = forces T seen^T, (rank, rank).
-        seen: Orthonormal motions that they see, (nv, rank).
+        seen: Orthonormal motions that they restrict, (nv, rank).
         free: Orthonormal motions that they leave free, (nv, nv - rank).
     """
 
@@ -91,7 +91,7 @@ def spaces(
     """
     Return the spaces of a constraint Jacobian, or of some of its columns.
 
-    In columns that the constraints do not see there is rounding of the others, which is no rank.
+    Columns without an effect on the constraints hold rounding of the others, which is no rank.
 
     Args:
         a: (n, nv).

@@ -2,12 +2,13 @@
 """
 Loops along a simulated motion: accelerations that meet them, and control of the drift.
 
-Integration leaves the constraints, which are met in accelerations only. Three ways hold them:
+The equations meet the constraints in accelerations alone, so that positions drift apart. Three
+ways keep the loops closed:
 
 - "projection" brings the state of every step back to the nearest one that meets the loops;
 - "force" pushes frame1 back with f = -kp error - kd rate, beside the constraint forces (van der
-Merwe, Multi-body dynamics of robotic structures, 1995, eq. 5.75; it
-  acts on the tip, so that it counts against the force that the tip exerts);
+  Merwe, Multi-body dynamics of robotic structures, 1995, eq. 5.75). It acts on the tip, and so
+  reduces the force that the tip exerts;
 - "baumgarte" prescribes relative accelerations of -kp error - kd rate (J. Baumgarte, Stabilization
   of constraints and integrals of motion in dynamical systems, 1972).
 

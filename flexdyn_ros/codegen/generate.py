@@ -33,12 +33,24 @@ from flexdyn_ros.symbolic.optimise import PassReport
 
 QUICK = 'quick'
 LANGUAGES = {'c': '.c', 'python': '.py', 'fortran': '.f90'}
-# Words of C99 and of its headers in generated files; functions of math.h are those of `math`.
-RESERVED = frozenset(word for line in (
-    'abs auto break case char const continue default do double else enum extern float for goto',
-    'if inline int long main printf register restrict return short signed sizeof static struct',
-    'switch typedef union unsigned void volatile while',
-) for word in line.split())
+# Words of C99, and the names of its <stdio.h> and <math.h>, in lower case.
+WORDS = frozenset("""
+    abs auto break case char const continue default do double else enum extern float for goto if
+    inline int long main register restrict return short signed sizeof static struct switch typedef
+    union unsigned void volatile while
+    bufsiz clearerr eof fclose feof ferror fflush fgetc fgetpos fgets file filename_max fopen
+    fopen_max fpos_t fprintf fputc fputs fread freopen fscanf fseek fsetpos ftell fwrite getc
+    getchar gets l_tmpnam null perror printf putc putchar puts remove rename rewind scanf seek_cur
+    seek_end seek_set setbuf setvbuf size_t snprintf sprintf sscanf stderr stdin stdout tmp_max
+    tmpfile tmpnam ungetc vfprintf vfscanf vprintf vscanf vsnprintf vsprintf vsscanf
+    double_t float_t fp_ilogb0 fp_ilogbnan fp_infinite fp_nan fp_normal fp_subnormal fp_zero
+    fpclassify infinity isnormal math_errexcept math_errhandling math_errno signbit
+""".split())
+# Functions of <math.h>, which exist with the endings f and l too: these, and those of `math`.
+FUNCTIONS = frozenset(name for name, value in vars(math).items() if callable(value)) | set("""
+    fdim fma fmax fmin huge_val ilogb llrint llround logb lrint lround nan nearbyint nexttoward
+    remquo rint round scalbln scalbn tgamma
+""".split())
 
 
 @dataclass(frozen=True)
@@ -207,5 +219,7 @@ def _check_name(name: object) -> None:
     valid = isinstance(name, str) and re.fullmatch(r'[A-Za-z][A-Za-z0-9_]{0,62}', name)
     if not valid or keyword.iskeyword(str(name)):
         raise ArgumentError('name', f'is "{name}", expected an identifier of up to 63 letters')
-    if str(name).lower() in RESERVED or callable(getattr(math, str(name).lower(), None)):
+    word = str(name).lower()
+    bare = word[:-1] if word.endswith(('f', 'l')) else word
+    if word in WORDS or not FUNCTIONS.isdisjoint((word, bare)):
         raise ArgumentError('name', f'is "{name}", a word of C or of its library. Choose another')

@@ -107,8 +107,11 @@ def _set_limits(panels: Any, corners: np.ndarray, flat: bool) -> None:
         else:
             floor = min(0.0, low[2])
             axes.set(zlim=(floor, high[2]), ylabel='y [m]', zlabel='z [m]')
-            axes.set_box_aspect((*(high - low)[:2], high[2] - floor))
+            axes.set_box_aspect((*(high - low)[:2], high[2] - floor), zoom=0.9)
             axes.view_init(elev=16, azim=-60)
-            axes.tick_params(labelsize=7)
+            axes.tick_params(labelsize=7, pad=-1)
+            axes.locator_params(nbins=4)  # more labels overlap each other
+            for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+                axis.labelpad = -4
     if flat:
         panels[0].set_ylabel('y [m]')

@@ -157,6 +157,9 @@ def _panels(
         axes.set_ylabel(unit)
     for axes in panels[:len(names)][-columns:]:
         axes.set_xlabel('simulated time [s]')
+    ends = [data['time'][-1] for data in results.data.values()]
+    if min(ends) < 0.9 * max(ends):
+        title += f'; runs of other controls end at {min(ends):.2g} s'
     figure.suptitle(f'{title}\n{results.robot.title}', fontsize='large')
     legend(panels[columns - 1])
     return figure, panels[:len(names)]

@@ -19,8 +19,8 @@ _EXPANDING = threading.Lock()  # xacro keeps the arguments of one file at a time
 # The simulator takes more steps a cycle where the fastest mode needs them.
 RATE = 200.0  # of states and torques in simulated time [Hz]
 MARKER_RATE = 2.0  # of markers in real time [Hz]
-COMPARISON = 0.5  # part of the duration that controls other than the best are run for [1]
-LONGEST_WAIT = 30.0  # after which a message counts as stale: a slow machine is no fault [s]
+COMPARISON = 0.5  # part of the duration that runs of controls other than the best have [1]
+LONGEST_WAIT = 30.0  # age of a stale message, long since a slow machine is no fault [s]
 
 CONTROLS = {
     'pd': 'PD alone',

@@ -46,8 +46,8 @@ def coriolis_matrix(tree: Multibody, q: list, qd: list) -> SquareMatrix:
     """
     Return C(q, qd), (nv, nv).
 
-    Where kinetic energy does not see deflections (reduced_forms.py), the derivatives of the mass
-    matrix by them leave the matrix of the straight arm.
+    Where deflections leave the kinetic energy unchanged (reduced_forms.py), the derivatives of
+    the mass matrix by them leave the matrix of the straight arm.
 
     Raises:
         NotYetSupported: If a cross-section turns by King's first-order rotation: its equations

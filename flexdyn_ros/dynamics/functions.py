@@ -35,7 +35,7 @@ class Function:
         takes_wrenches: Whether wrenches on frames are an argument.
         solves: Whether it solves for accelerations, which more than one way can do.
         derives: Whether it gives derivatives by positions and rates.
-        of_bodies: Whether inertias of single bodies count, so that none may be regrouped.
+        of_bodies: Whether it depends on inertias of single bodies, so that none may be regrouped.
         by_rank: Whether loops are solved by rank, so that it is generated without loops only.
         solved: Whether compiled code solves it with loops, from `loop_equations`, at each call.
         uses_gravity: Whether gravity changes it.

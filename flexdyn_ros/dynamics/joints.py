@@ -93,7 +93,7 @@ def multi_axis_motion(
     rotation: Optional[Matrix] = None
     reach: Optional[Vector] = None  # from the start of the axes met so far to the body's origin
     columns: list[Column] = []
-    # From the last axis: those that follow an axis carry the body on, which sees it moved back.
+    # From the last axis: in axes of the body, the axes after one move it back.
     first = 3 if joint.quaternion else 0
     for number in reversed(range(first, len(joint.axes))):
         axis, value = joint.axes[number], joint_position(joint, q, number)

@@ -3,7 +3,7 @@
 Closed chains: the motion of frame1 of each loop against frame2, in the axes of frame2.
 
 The relative motion has six directions, rx ry rz tx ty tz: angular velocity, then the velocity of
-frame1's origin as frame2 sees it. Its rows of the constraint Jacobian A and the acceleration
+frame1's origin relative to frame2. Its rows of the constraint Jacobian A and the acceleration
 gamma of velocities alone give A qdd + gamma, which a loop keeps at zero (the operational
 form of van der Merwe, Multi-body dynamics of robotic structures, 1995, eqs. 5.15 and 5.22, with
 the bias acceleration taken from the forward recursion).

@@ -259,7 +259,7 @@ class Multibody:
         loops: Loops between frames.
         linearised: Places in q and in qd of the modal coordinates in which the equations are
             expanded, see reduced_forms.py.
-        undeformed: The same of those that the kinetic energy does not see, see there.
+        undeformed: The same of those that leave the kinetic energy unchanged, see there.
     """
 
     bodies: tuple[Body, ...]

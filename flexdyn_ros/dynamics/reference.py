@@ -89,8 +89,8 @@ class ReferenceBackend:
         Args:
             name: One of `functions.FUNCTIONS`.
             vectors: Its inputs.
-            frame: Which frame it is about.
-            parameters: Which parameters it is about, see `codegen.tracing.parameters`.
+            frame: Its frame, or None.
+            parameters: Those of its derivatives, see `codegen.tracing.parameters`.
             wrenches: Wrenches on frames.
             method: Method of forward dynamics, one of SOLVING_METHODS.
         """

@@ -45,7 +45,7 @@ class Regrouping:
 
         Args:
             sample: Regressor at random states, (N, p).
-            free: Which parameters are unknown, (p,).
+            free: Whether each parameter is unknown, (p,).
             last: Parameters that stand only for columns independent of all others.
         """
         scale = np.linalg.norm(sample, axis=0)
@@ -100,7 +100,7 @@ def base_parameters(
         model: The parameters.
         shapes: Shape of the friction of each joint.
         values: Parameters, (p,).
-        free: Which are unknown, (p,).
+        free: Whether each is unknown, (p,).
         loads: Of the motions, which make gains of drives identifiable.
     """
     random = np.random.default_rng(0)

@@ -84,7 +84,7 @@ def held(
     model: TorqueModel, fixed: object, physical: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return described values (p,), with those that are given, and which are unknown, (p,).
+    Return described values (p,), with the given ones, and whether each is unknown, (p,).
 
     Args:
         model: The parameters.
@@ -115,7 +115,7 @@ def weights(model: TorqueModel, weight: Union[float, Mapping[str, float]]) -> np
 
 
 def _matching(model: TorqueModel, pattern: object) -> list[int]:
-    """Return which parameters have a name that matches a pattern, at least one."""
+    """Return places of the parameters whose names match a pattern, at least one."""
     met = [k for k, name in enumerate(model.names) if fnmatchcase(name, str(pattern))]
     if not met:
         raise UnknownName('parameter', pattern, model.names)

@@ -304,7 +304,7 @@ class _Search:
         return found
 
     def _inside(self, q: np.ndarray) -> np.ndarray:
-        """Return which motions keep to the workspace."""
+        """Return for each motion whether it keeps to the workspace, (n,)."""
         if self._lines is None:
             return np.ones(len(q) // SAMPLES, dtype=bool)
         return self._lines.margin(self._full(q)).reshape(-1, SAMPLES).min(axis=1) >= 0.0

@@ -30,7 +30,7 @@ UNITS = {
 DESCRIBED = ('viscous', 'coulomb', 'stribeck')
 DEFAULT = ('viscous', 'coulomb', 'offset')
 ALL = ('viscous', 'coulomb', 'stribeck', 'offset', 'quadratic', 'load', 'presliding')
-# Among which the shape of a law is chosen: velocities [rad/s | m/s], displacements [rad | m].
+# Candidates for the shape of a law: velocities [rad/s | m/s], displacements [rad | m].
 STRIBECK_VELOCITIES = tuple(np.geomspace(0.01, 1.0, 13).tolist())
 PRESLIDING_LENGTHS = (5e-5, 1e-4, 1.5e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3)
 

@@ -95,7 +95,7 @@ class Identification:
         regrouping: From parameters to base parameters.
         base_values: Base parameters by least squares, (b,).
         base_deviations: Their standard deviations, infinite where nothing excites them.
-        free: Which parameters were unknown, (p,).
+        free: Whether each parameter was unknown, (p,).
         statistics: Residuals, conditions, cross validation.
         motions: The motions, in the order of the robot.
         solver: Solver of the physical parameters; empty where they need not be physical.

@@ -63,7 +63,7 @@ def identify(
             Without any, friction is that of the description.
         cutoff: Of the filters [Hz]; default 10 Hz, or a fifth of a lower rate.
         trim: Left out at ends, gaps and around saturated samples [s]; default 1 / cutoff.
-        delay: By which torques lag positions [s], or "estimate".
+        delay: Of the torques against positions [s], or "estimate".
         saturation: Part of the effort limit beyond which a torque is left out, or None.
         smoothing_velocity: Of the sign in Coulomb friction [rad/s | m/s]; default that of the
             description, or 0.02.

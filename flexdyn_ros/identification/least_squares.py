@@ -32,7 +32,7 @@ class Rows:
         matrix: Shape (R, n, p).
         right: Measured torques less those that are known, shape (R, n).
         measured: Measured torques, shape (R, n).
-        sound: Which of them are used, shape (R, n).
+        sound: Whether each of them is used, shape (R, n).
     """
 
     motion: int
@@ -75,7 +75,7 @@ def least_squares(rows: Sequence[Rows], columns: np.ndarray) -> Fit:
 
     Args:
         rows: The rows.
-        columns: Where base parameters stand in the rows, (b,).
+        columns: Places of the base parameters in the rows, (b,).
 
     Raises:
         ArgumentError: Numbers overflow.
@@ -141,7 +141,7 @@ def information(
         rows: The rows.
         values: Parameters with the base parameters in their columns and zero elsewhere, (p,).
         fit: The fit.
-        columns: Where base parameters stand, (b,).
+        columns: Places of the base parameters, (b,).
         rate: Of the rows [Hz].
     """
     from scipy.signal import fftconvolve

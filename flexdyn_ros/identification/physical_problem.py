@@ -34,8 +34,8 @@ class PhysicalProblem:
         information: Their inverse covariance, (b, b).
         described: Parameters of the description, (p,).
         bodies: Number of bodies, whose ten numbers come first.
-        positive: Which others cannot be negative, (p,).
-        free: Which parameters are unknown, (p,).
+        positive: Whether each further one is zero or more, (p,).
+        free: Whether each parameter is unknown, (p,).
         weight: Of the description, for each parameter, (p,); bodies take that of their mass.
         bounds: Least and greatest values, (p, 2), infinite where there are none.
     """
@@ -206,7 +206,7 @@ def _inverse_root(matrix: np.ndarray, free: np.ndarray) -> np.ndarray:
 
     Args:
         matrix: Symmetric, shape (p, p); scaled to a diagonal of ones on the way.
-        free: Which unknowns are free, (p,).
+        free: Whether each unknown is free, (p,).
     """
     inner = matrix[np.ix_(free, free)]
     scale = np.sqrt(np.maximum(np.diag(inner), 1e-300))

@@ -51,20 +51,20 @@ def report_text(found: Found, pictures: Sequence[str]) -> str:
         'forwards and backwards.',
         f'- Rate of the samples {path.rate:.5g} Hz, of the rows {path.row_rate:.4g} Hz.',
         *(f'- Motion {k + 1}: {_irregular(motion)}' for k, motion in enumerate(found.motions)),
-        f'- Torques lag positions by {1e3 * path.delay:.3g} ms; this is taken off.',
+        f'- The delay of torques behind positions, {1e3 * path.delay:.3g} ms, is removed.',
         f'- Left out: {path.trimmed:.3g} s at ends, at gaps and around torques above '
         f'{path.saturation} of the effort limit.',
-        f'- {statistics.samples} rows of {len(found.motions)} motions; condition number '
+        f'- Rows {statistics.samples}, motions {len(found.motions)}; condition number '
         f'{statistics.condition:.4g}.',
         *([f'- Physical parameters: {found.solver}.'] if found.solver else []), '',
-        '## Residuals, root mean square, filtered [N m, N]', '',
+        '## Residuals, root mean square, filtered [N m | N]', '',
         *_table(['', *names], ([label, *(f'{x:.4g}' for x in row)] for label, row in residuals)),
         '', *(f'![Measured and predicted torque]({name})' for name in pictures), '',
         '## Not identifiable', '',
         *(f'- {reason}: {", ".join(names)}.' for reason, names in found.unidentified.items()),
         '', '## Parameters', '',
-        'What the motions do not determine follows the description; its deviation is about its '
-        'size.', '', *_table(*_estimates(found.parameters)), '',
+        'Parameters that the motions leave open follow the description. Their deviation is about '
+        'their size.', '', *_table(*_estimates(found.parameters)), '',
         '## Base parameters, by least squares', '',
         *_table(*_estimates(found.base_parameters)), '', '## Shapes of friction', '',
         *_table(['joint', 'smoothing velocity', 'stribeck velocity', 'presliding length'],
@@ -97,7 +97,7 @@ def torque_figure(found: Found, motion: Motion) -> Any:
 def _irregular(motion: Motion) -> str:
     """Return the way to even samples, and the source of velocities."""
     repeats, gaps = irregular_stamps(motion.t)
-    rates = 'quintic splines of positions' if motion.qd is None else 'measured velocities'
+    rates = 'quintic splines of positions' if motion.qd is None else 'the sensors'
     return (f'{len(motion.t)} samples, {repeats} repeated stamps left out, {gaps} gaps not '
             f'bridged; linear between samples; velocities from {rates}.')
 

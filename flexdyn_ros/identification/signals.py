@@ -36,7 +36,7 @@ class SignalPath:
     Attributes:
         cutoff: Of the filters [Hz].
         rate: Median rate of the motions [Hz].
-        delay: By which torques lag positions [s].
+        delay: Of the torques against positions [s].
         trimmed: Left out at each end of a motion and of a gap, and around saturation [s].
         saturation: Part of the effort limit beyond which a torque is left out, or None.
     """
@@ -151,7 +151,7 @@ def stretches(motion: Motion, path: SignalPath) -> Iterator[Stretch]:
 
 
 def _distinct(t: np.ndarray) -> np.ndarray:
-    """Return which samples are kept, (T,): the first of those with one stamp."""
+    """Return whether each sample is kept, (T,): the first of those with one stamp."""
     return np.concatenate([[True], np.diff(t) > 1e-3 * _step(t)])
 
 
@@ -176,7 +176,7 @@ def torque_rows(motion: Motion, stretch: Stretch, path: SignalPath) -> np.ndarra
 def sound_rows(
     motion: Motion, stretch: Stretch, path: SignalPath, limits: np.ndarray
 ) -> np.ndarray:
-    """Return which rows are away from ends, gaps and saturated torques, (R, n)."""
+    """Return whether each row is away from ends, gaps and saturated torques, (R, n)."""
     t = stretch.t[:: path.decimation]
     inside = (t >= t[0] + path.trimmed) & (t <= t[-1] - path.trimmed)
     found = np.repeat(inside[:, None], motion.q.shape[1], axis=1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which terms of friction each joint has, by cross validation.
+Choice of the terms of friction of each joint, by cross validation.
 
 From the plain law on, terms are tried from the simplest to the richest. One stays where it lowers
 the residual of its joint on data that the fit leaves out. These are one motion after the other, or

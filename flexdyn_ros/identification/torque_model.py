@@ -55,13 +55,13 @@ class TorqueModel:
         joints: The joints with a motor, in the order of the coordinates.
         terms: Terms of friction, of any joint.
         terms_of: Terms of friction of each joint.
-        places: Which parameters are the friction of each joint.
+        places: Places of the parameters of friction of each joint.
         bodies: Links whose ten numbers are parameters, each with its description.
         names: Of all parameters.
         units: Of all parameters.
-        gains: Which parameters are gains of drives.
+        gains: Places of the parameters that are gains of drives.
         values: Their values in the description.
-        positive: Which of them cannot be negative; those of bodies are left to the inertia.
+        positive: Whether each of them is zero or more; those of bodies are left to the inertia.
     """
 
     def __init__(
@@ -138,7 +138,10 @@ class TorqueModel:
                        described.get(term, 0.0), POSITIVE[term]) for term in terms]
         names, units, values, positive = zip(*table) if table else ((), (), (), ())
         self.names: tuple[str, ...] = names
-        self.units: tuple[str, ...] = units
+        sliding = {joint.name for joint in self.joints if joint.type == 'prismatic'}
+        self.units: tuple[str, ...] = tuple(
+            unit.split(' | ')[' | ' in unit and name.rpartition('/')[0] in sliding]
+            for name, unit in zip(names, units))
         self.values, self.positive = np.array(values, float), np.array(positive, bool)
 
     def sampled(self, stretch: Stretch) -> Columns:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where an arm may move: walls, a box, and distances between its links, as capsules.
+The space of an arm: walls, a box, and distances between its links, as capsules.
 
 A link is the lines from its frame to those that it carries, with a radius. A wall and a box are
 convex, so that both ends of a line decide. The distance of two lines is that of Ericson, Real-Time

@@ -54,7 +54,7 @@ def linearise(
     `robot.joint_names`. Modes have no input: outside forces on them are zero or stay as they are.
     Of a base that moves, free or prescribed, the first six inputs are the wrench on it.
     The state need not be an equilibrium; then x is the departure from the motion through it.
-    With loops only departures x count that keep them closed; the system maps these to such.
+    With loops the system holds for departures x that keep them closed.
 
     Args:
         dyn: Dynamics of the robot, with its payloads and gravity.

@@ -4,7 +4,8 @@ The gain of the modal observer in one configuration, and its error for each mode
 
 The noise of `held_modes` is taken times 1, 0.3 or 0.1. The smaller it is, the less the noise of
 sensors enters, and the more an error of stiffness does. The factor with the smallest mean of the
-predicted errors is chosen. The prediction for mode i, relative to its amplitude a_i:
+predicted errors is chosen, of those with a stable estimate. The prediction for mode i, relative to
+its amplitude a_i:
 
     by noise      sqrt(2) times the standard deviation under the noise of sensors, in steady state
     by stiffness  the response to the force stiffness_error w_i^2 a_i cos(w_i t) on the mode
@@ -129,22 +130,25 @@ def _designed(
     for factor in FACTORS:
         f, gain = _gain(system, held, factor, deviations, uncertainty.stiffness_error)
         errors = _errors(system, held, f, gain, deviations, uncertainty.stiffness_error)
-        found.append((np.minimum(np.hypot(*errors), 1.0).mean(), gain, errors))
-    _, gain, errors = min(found, key=lambda each: each[0])
+        found.append((np.minimum(np.hypot(*errors), 1.0).mean(), f, gain, errors))
+    found.sort(key=lambda each: each[0])
     largest = np.argmax(np.abs(held.filters * held.shapes.T), axis=1)
-    modes = tuple(
-        ModeObservability(float(w) / (2.0 * np.pi), float(noise), float(lag),
-                          dyn.robot.mode_names[k])
-        for w, noise, lag, k in zip(held.rates, *errors, largest))
-    unseen = [k for k, mode in enumerate(modes) if not mode.observable]
-    left_out = held.shapes[:, unseen] @ held.filters[unseen]
-    for rows in (slice(n, nv), slice(nv + n, 2 * nv)):
-        gain[rows] -= left_out @ gain[rows]
-    if np.abs(np.linalg.eigvals(f - gain @ system.h @ f)).max() >= 1.0:
-        raise FlexdynError(
-            'The modal observer is unstable without the modes that its sensors do not observe. '
-            'Add sensors, or reduce their noise.')
-    return ObserverDesign(system.a, *_exponentials(system.a, period), gain, modes)
+    for _, f, gain, errors in found:
+        modes = tuple(
+            ModeObservability(float(w) / (2.0 * np.pi), float(noise), float(lag),
+                              dyn.robot.mode_names[k])
+            for w, noise, lag, k in zip(held.rates, *errors, largest))
+        unseen = [k for k, mode in enumerate(modes) if not mode.observable]
+        left_out = held.shapes[:, unseen] @ held.filters[unseen]
+        for rows in (slice(n, nv), slice(nv + n, 2 * nv)):
+            gain[rows] -= left_out @ gain[rows]
+        if np.abs(np.linalg.eigvals(f - gain @ system.h @ f)).max() < 1.0:
+            return ObserverDesign(system.a, *_exponentials(system.a, period), gain, modes)
+    named = ', '.join(
+        f'{mode.frequency:.3g} Hz ({mode.made_of})' for mode in modes if not mode.observable)
+    raise FlexdynError(
+        'The modal observer is unstable without the modes that its sensors do not observe: '
+        f'{named}. Add sensors, or reduce their noise.')
 
 
 @dataclass(frozen=True)
@@ -198,7 +202,8 @@ def _errors(
         stiffness_error * w**2 * abs(system.filters[k] @ np.linalg.solve(
             np.exp(1j * w * system.period) * np.eye(2 * nv) - kept, enters[:, k])[:nv])
         for k, w in enumerate(held.rates)]
-    return np.sqrt(2.0 * variances) / held.amplitudes, np.array(by_stiffness)
+    # Unobserved modes have variances of rounding, of either sign.
+    return np.sqrt(2.0 * np.maximum(variances, 0.0)) / held.amplitudes, np.array(by_stiffness)
 
 
 def _exponentials(a: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:

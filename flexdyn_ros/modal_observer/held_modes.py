@@ -10,8 +10,9 @@ Applications to Tracking and Navigation, 2001, section 6.2.2.
 
 The force error on mode i is stiffness_error w_i^2 a_i. The amplitudes a_i fall as 1 / w_i^2 from
 that of the lowest mode, as under one force at the tip. The error of a joint's torque is
-torque_error times the largest torque that these amplitudes have there. Added is friction_error
-times its Coulomb friction, at the lowest frequency.
+torque_error times the largest torque that these amplitudes have there. At least it is a hundredth
+of that for a swing of the joint by the tip's amplitude. Added is friction_error times its Coulomb
+friction, at the lowest frequency.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 
+LEAST = 0.01  # share of the torque of a joint that no mode moves
 LEVER = 0.1  # place beside a tip's frame where rotations count as displacements [m]
 
 
@@ -75,7 +77,9 @@ def held_modes(dyn: Dynamics, q: np.ndarray, uncertainty: ModelUncertainty) -> H
         sizes = np.maximum(sizes, np.linalg.norm(moved, axis=0))
     amplitudes = uncertainty.amplitude / sizes
     forces = amplitudes * rates[0] ** 2
-    torques = np.abs(mass[:n, n:] @ shapes * forces).max(axis=1)
+    torques = np.maximum(
+        np.abs(mass[:n, n:] @ shapes * forces).max(axis=1),
+        LEAST * np.diag(mass)[:n] * rates[0] ** 2 * uncertainty.amplitude)
     coulomb = np.array([robot.joint(name).dynamics.friction.coulomb for name in robot.joint_names])
     errors = np.concatenate((
         uncertainty.torque_error * torques + uncertainty.friction_error * coulomb,

@@ -7,6 +7,8 @@ Source: Anderson and Moore, Optimal Filtering, 1979, section 4.4.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.linalg import expm
 
@@ -55,7 +57,13 @@ def sampled(
         period: Of sampling [s].
     """
     n = len(a)
-    block = expm(period * np.block([[-a, intensity], [np.zeros_like(a), a.T]]))
+    # Over a short part of the period, which is then doubled: exp(-A h) grows as fast as the
+    # joints' friction decays, and would overflow.
+    doublings = max(0, math.ceil(math.log2(max(float(np.linalg.norm(period * a, 1)), 1.0))))
+    step = period / 2.0**doublings
+    block = expm(step * np.block([[-a, intensity], [np.zeros_like(a), a.T]]))
     f = block[n:, n:].T
     q = f @ block[:n, n:]
+    for _ in range(doublings):
+        f, q = f @ f, q + f @ q @ f.T
     return f, 0.5 * (q + q.T)

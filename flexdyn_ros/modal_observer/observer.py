@@ -118,7 +118,7 @@ class ModalObserver:
         self._cell = np.full(robot.n_joints, np.inf)
 
     def reset(self) -> None:
-        """Forget the state. The next readings start anew, from the deflection at rest."""
+        """Discard the state. The next readings start anew, from the deflection at rest."""
         self.q: Optional[np.ndarray] = None
         self.qd = np.zeros(0)
         self.innovation = np.zeros(len(self.sensors))
@@ -259,4 +259,4 @@ def refuse_unsuitable(robot: Robot, what: str) -> None:
             f'{what} is for trees of joints with one axis each, on a fixed base',
             file=robot.source, element='loop' if robot.loops else 'joint',
             name=robot.loops[0].name if robot.loops else ', '.join(several),
-            advice='Use quasi-static deflections, or corrected_positions')
+            advice='Use quasi-static deflections')

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Sequence
 
+from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.beam.body import beam_field
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.sensor import MountedSensor
@@ -33,7 +34,14 @@ class SensorEquations:
         Args:
             dyn: The dynamics, under the loads of the description.
             sensors: The sensors.
+
+        Raises:
+            ArgumentError: A sensor has no noise.
         """
+        for sensor in sensors:
+            if not 0.0 < sensor.noise < np.inf:
+                raise ArgumentError('sensors', f'has "{sensor.name}" of noise {sensor.noise}, '
+                                               'expected a positive number')
         self._dyn = dyn
         self.sensors = tuple(sensors)
         self._readings = [self._reading(sensor) for sensor in sensors]

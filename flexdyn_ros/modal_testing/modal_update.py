@@ -56,7 +56,7 @@ class HeldModes:
     momenta: np.ndarray
 
     def followed(self, other: HeldModes) -> np.ndarray:
-        """Return which mode of another model is the most like each of these, shape (m,)."""
+        """Return the number of the most similar mode of another model for each of these, (m,)."""
         from scipy.optimize import linear_sum_assignment
 
         return linear_sum_assignment(-(self.momenta.T @ other.vectors)**2)[1]

@@ -71,7 +71,7 @@ class LinkReport:
 
 
 def link_report(link: Link) -> LinkReport:
-    """Return the link's principal moments and which of the tests on them fail."""
+    """Return the link's principal moments and the tests on them that fail."""
     whole = link_moments(link)
     if link.undeformed_beam is None and link.modal is None and link.inertia is not None:
         matrix = np.array(link.inertia.matrix)  # as written, without rounding by shifts

@@ -157,7 +157,7 @@ def spring_remarks(points: Sequence[tuple[float, float]], of: str = '') -> Itera
 
     Args:
         points: Deflections and forces; () for no table.
-        of: Which spring, for the messages.
+        of: The spring, for the messages.
     """
     if not points:
         return

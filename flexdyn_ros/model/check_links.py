@@ -82,7 +82,7 @@ def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
 
 
 def _modulus_remarks(link: Link) -> Iterator[Remark]:
-    """Yield which moduli of elasticity no material has."""
+    """Yield a remark for each modulus of elasticity that no material has."""
     beam = link.undeformed_beam
     if beam is None:
         return
@@ -101,7 +101,7 @@ def _modulus_remarks(link: Link) -> Iterator[Remark]:
 
 
 def _slenderness_remarks(link: Link) -> Iterator[Remark]:
-    """Yield which families a link's beam is too short for."""
+    """Yield a remark for each family that a link's beam is too short for."""
     for family in link.beam.families if link.beam is not None else ():
         slenderness = _slenderness(link.beam, family)
         if slenderness < SLENDER * family.count:
@@ -159,7 +159,7 @@ def _mode_spring_remarks(link: Link) -> Iterator[Remark]:
 
 
 def _boundary_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
-    """Yield which boundaries do not go with the joints at a beam's ends."""
+    """Yield a remark for each boundary that contradicts the joints at a beam's ends."""
     parent = next((joint for joint in robot.joints if joint.child == link.name), None)
     for family in link.beam.families if link.beam is not None else ():
         root, _, tip = family.boundary.partition('-')
@@ -195,7 +195,7 @@ def _share_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
         yield (
             'note', f'the beam is massless and bends by static shapes, as it can take only '
             f'{share} of the mass of <inertial>',
-            'Its modes move what hangs on it; write mass="..." and inertial="hub" where '
+            'Its modes move the bodies that hang on it; write mass="..." and inertial="hub" where '
             '<inertial> is the rigid part alone',
         )
         return

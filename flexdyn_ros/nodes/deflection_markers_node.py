@@ -12,7 +12,7 @@ from typing import Any, Optional
 from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints, ArmCoordinates
-from flexdyn_ros.nodes.arm.closed_motion import what_follows
+from flexdyn_ros.nodes.arm.closed_motion import following_motion
 from flexdyn_ros.nodes.arm.deflection import ModalEquations
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.arm.joint_state_cache import JointStateCache
@@ -88,7 +88,7 @@ class DeflectionMarkersNode(RobotNode):
         free: tuple[str, ...] = ()
         if p['base_acceleration'] == 'free':
             free = self.coordinates.undriven(actuated_joints(self.robot))
-        self.base = what_follows(self.dyn, self.coordinates, free)
+        self.base = following_motion(self.dyn, self.coordinates, free)
         plausible = Plausible()
         self.measured = MeasuredState(
             self.coordinates, False, self.base.follows, bounds(self.robot, plausible), plausible)

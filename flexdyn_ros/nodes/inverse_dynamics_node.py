@@ -159,7 +159,7 @@ class InverseDynamicsNode(RobotNode):
         self.cycles.period = min(0.05, max(0.001, min(t for t in timeouts if t > 0.0) / 2))
 
     def stop(self) -> None:
-        """Forget the modal state and the reference."""
+        """Discard the modal state and the reference."""
         self.cycles.period = None
         if self.owns_process:
             gc.unfreeze()

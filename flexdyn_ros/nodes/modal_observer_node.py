@@ -10,7 +10,8 @@ from typing import Any, Optional
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.modal_observer import ModalObserver
 from flexdyn_ros.modal_observer.design import UNOBSERVABLE
-from flexdyn_ros.nodes.arm.times import seconds
+from flexdyn_ros.nodes.arm.plausibility import bounds, Plausible
+from flexdyn_ros.nodes.arm.times import MessageStamps, nanoseconds, NodeClock, seconds
 from flexdyn_ros.nodes.common.diagnostics import ERROR, listed, OK, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.modal_observer.sensor_readings import SensorReadings
@@ -27,6 +28,7 @@ class ModalObserverNode(RobotNode):
         self.observer: Any = None  # a ModalObserver once configured
         super().__init__('modal_observer_node', **node_arguments)
         self._forget()
+        self._stamps = MessageStamps()
         self.readings = SensorReadings(self)
         self.modal_states = self.create_lifecycle_publisher(JointState, '~/modal_states', 10)
         profile = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
@@ -50,11 +52,13 @@ class ModalObserverNode(RobotNode):
                     f'{100.0 * mode.error:.0f} %, more than {100.0 * UNOBSERVABLE:.0f} %. '
                     'It is not estimated. Add a <sensor> on the link side.')
         self.readings.set_sensors(
-            self.observer.sensors, {joint.name: joint.child for joint in self.robot.joints})
+            self.observer.sensors, {joint.name: joint.child for joint in self.robot.joints},
+            bounds(self.robot, Plausible()))
 
     def start(self) -> None:
         """Start anew."""
         self._forget()
+        self._stamps = MessageStamps()
         self.timer = self.create_steady_timer(self.parameters['timeout'], self._watch)
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
@@ -75,16 +79,22 @@ class ModalObserverNode(RobotNode):
         age = time.monotonic() - self._received
         if np.isfinite(self._received) and age > self.parameters['timeout']:
             self._forget()
-            self.diagnostics.report(ERROR, f'no estimate: joint_states stale for {age:.3g} s')
+            self.diagnostics.report(ERROR, f'no estimate: joint_states stale for {age:.3g} s, in '
+                                           'which no new stamp has come')
 
     def _on_joint_states(self, message: JointState) -> None:
         if not self.active:
             return
         now = time.monotonic()
-        problems = self.readings.take(message, now)
+        wrong = self._stamps.problem(
+            tuple(message.name), nanoseconds(message.header.stamp), None,
+            NodeClock.of(self.get_clock(), 0.0))
+        if self._stamps.repeated:
+            return  # no time has passed; `_watch` reports a stamp that stands still
+        problems = {'joint_states': wrong[1]} if wrong else self.readings.take(message, now)
         effort = self.readings.efforts(message, self.robot.joint_names)
         problems.update(self.readings.problems(now, self.parameters['timeout']))
-        if effort is None:
+        if effort is None and not wrong:
             problems['joint_states'] = 'needs a finite effort of every joint'
         if problems:
             self._forget()
@@ -103,6 +113,8 @@ class ModalObserverNode(RobotNode):
             steps = 0
         if self._last is not None and steps == 0:
             return
+        # Parts of a period remain for the next message.
+        when = when if self._last is None else self._last + steps / self.parameters['rate']
         before = effort if self._effort is None else self._effort
         try:
             q, qd = self.observer.update(0.5 * (before + effort), self.readings.values, steps)

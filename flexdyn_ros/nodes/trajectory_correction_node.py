@@ -11,6 +11,7 @@ from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.measured_state import MeasuredState
 from flexdyn_ros.nodes.arm.plausibility import bounds, Plausible
+from flexdyn_ros.nodes.arm.times import NodeClock
 from flexdyn_ros.nodes.common.diagnostics import ERROR, listed, OK, WARN
 from flexdyn_ros.nodes.common.gravity import GravityFrame
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
@@ -92,8 +93,10 @@ class TrajectoryCorrectionNode(RobotNode):
     # States.
 
     def _on_measured(self, message: Any, take: Any) -> None:
-        dropped = take(message, time.monotonic())
+        dropped = take(message, time.monotonic(), NodeClock.of(self.get_clock(), 0.0))
         if dropped:
+            self.get_logger().warning(
+                f'{dropped}. Check its publisher.', throttle_duration_sec=1.0)
             self.diagnostics.report(ERROR, dropped)
 
     def _work(self) -> None:
@@ -176,6 +179,8 @@ class TrajectoryCorrectionNode(RobotNode):
             'goals_refused': self._goals.refused,
             'last_refusal': self._goals.refusal,
             **({'motion': execution.motion.report} if execution else {}),
+            **{f'dropped/{kind}': count for kind, count in (
+                self.measured.faults.items() if self.measured else ())},
         }
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Optional, Sequence
 
-from flexdyn_ros.arguments import names as names_of, one_of, real_vector
+from flexdyn_ros.arguments import limited_number, names as names_of, one_of, real_vector
 from flexdyn_ros.errors import ArgumentError, require_known
 from flexdyn_ros.position_correction.motor_motion import ElasticArm, Motors
 from flexdyn_ros.position_correction.reference_motion import (
@@ -25,6 +25,7 @@ FINEST = 2.5e-3  # between the samples at which limits are checked [s]
 ROUNDING = 1e-9  # of positions beside their limits [rad | m]
 ATTEMPTS = 12  # at a time in which the limits hold
 SHAPING = ('auto', 'always', 'never')
+POSITIVE = ('max_correction', 'max_acceleration', 'sample_period', 'blend_time', 'max_duration')
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class CorrectionChoices:
         max_acceleration: Of the motors [rad/s^2 | m/s^2]; none without.
         sample_period: Of the points returned [s].
         start_tolerance: Distance of the first point from the present command [rad | m].
-        blend_time: In which such a distance fades out [s].
+        blend_time: Time over which such a distance fades out [s].
         shaping: Whether moving averages shape the motion: auto where it is not smooth, always,
             or never, which refuses a motion that is not smooth.
         max_duration: Of the motion [s].
@@ -65,13 +66,14 @@ class CorrectedMotion:
         names: The joints.
         t: Times from zero, (T,) [s].
         positions: Of the motors, (T, n) [rad | m].
-        velocities: Their velocities, (T, n).
-        accelerations: Their accelerations, (T, n).
-        reference: Positions of the rigid arm at these times, (T, n).
+        velocities: Their velocities, (T, n) [rad/s | m/s].
+        accelerations: Their accelerations, (T, n) [rad/s^2 | m/s^2].
+        reference: Positions of the rigid arm at these times, (T, n) [rad | m].
         given: Times of the trajectory as given whose points are reached then, (T,) [s].
-        scale: By which the time is stretched to keep the limits [1].
+        scale: Factor on the time that keeps the limits [1].
         widths: Of the moving averages that shape the motion [s].
         lead: Time from the start of the motors to that of the rigid arm [s].
+        outputs: With flexible links, the components of the tip, and joints, that follow.
     """
 
     names: tuple[str, ...]
@@ -84,10 +86,11 @@ class CorrectedMotion:
     scale: float
     widths: tuple[float, ...]
     lead: float
+    outputs: tuple[str, ...] = ()
 
     @property
     def correction(self) -> np.ndarray:
-        """Return the distances of the motors from the rigid arm's joints, (T, n)."""
+        """The distances of the motors from the rigid arm's joints, (T, n) [rad | m]."""
         return self.positions - self.reference
 
     def at(self, values: np.ndarray, t: float) -> np.ndarray:
@@ -101,6 +104,8 @@ class CorrectedMotion:
         at, joint = np.unravel_index(int(size.argmax()), size.shape)
         parts = [f'corrected by up to {size[at, joint]:.4g} ({self.names[joint]} at '
                  f'{self.t[at]:.3f} s)']
+        if self.outputs:
+            parts.append(f'{", ".join(self.outputs)} follow')
         if self.scale > 1.0:
             parts.append(f'time stretched by {self.scale:.3f} to keep the limits')
         if self.widths:
@@ -128,7 +133,7 @@ def corrected_positions(
 
     Raises:
         CorrectionRefused: A bound does not hold, naming joint and time.
-        ArgumentError: The robot or the trajectory is not supported, naming the reason.
+        ArgumentError: The robot, the trajectory or a choice is not supported, naming the reason.
         UnknownName: A joint is none of the robot's.
         FlexdynError: See `stable_inversion`, with flexible links.
     """
@@ -139,8 +144,19 @@ def corrected_positions(
         if not isinstance(value, kind):
             raise ArgumentError(
                 argument, f'is of type {type(value).__name__}, expected {kind.__name__}')
+    _require_ranges(choices)
+    columns = names_of('names', names)
+    points.require_shapes(len(columns))
+    return _Correction(dyn, columns, points, command, choices).found(progress)
+
+
+def _require_ranges(choices: CorrectionChoices) -> None:
+    """Refuse choices that bound nothing, such as numbers that are not finite."""
     one_of('shaping', choices.shaping, SHAPING)
-    return _Correction(dyn, names_of('names', names), points, command, choices).found(progress)
+    for name in POSITIVE:
+        if getattr(choices, name) is not None:
+            limited_number(name, getattr(choices, name))
+    limited_number('start_tolerance', choices.start_tolerance, or_zero=True)
 
 
 class _Correction:
@@ -154,12 +170,6 @@ class _Correction:
         require_known('joint', names, robot.joint_names)
         if len(set(names)) != len(names):
             raise ArgumentError('names', f'{names} has a joint twice. Keep one')
-        for argument in ('positions', 'velocities', 'accelerations'):
-            given, expected = getattr(points, argument), (len(points.t), len(names))
-            if given is not None and np.shape(given) != expected:
-                raise ArgumentError(
-                    argument, f'has shape {np.shape(given)}, expected {expected}: a row for each '
-                    'time, a column for each joint')
         self._names, self._choices = names, choices
         joints = {joint.name: joint for joint in robot.joints}
         self._joints = [joints.get(name) for name in names]  # None: a component of one
@@ -169,7 +179,8 @@ class _Correction:
             rest = np.array(real_vector('command', command, robot.n_joints))
         first = rest.copy()
         first[self._columns] = points.positions[0]
-        self._arm = ElasticArm(dyn, choices.frame, choices.outputs, first)
+        self._arm = ElasticArm(
+            dyn, choices.frame, choices.outputs, first if command is None else rest)
         left_out = np.setdiff1d(np.flatnonzero(self._arm.elastic), self._columns)
         if len(left_out):
             raise ArgumentError('names', 'leaves out ' + ', '.join(
@@ -302,4 +313,5 @@ class _Correction:
         rigid = reference(np.clip(at, 0.0, reference.duration))[:, self._columns]
         return CorrectedMotion(
             self._names, t, states[0], states[1], states[2], rigid, reference.given_times(at),
-            reference.scale, reference.widths, float(-motors.t[0]))
+            reference.scale, reference.widths, float(-motors.t[0]),
+            () if self._arm.outputs is None else self._arm.outputs.names)

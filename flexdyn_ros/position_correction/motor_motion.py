@@ -33,7 +33,7 @@ DECAYED = 25.0  # time constants after which a damped joint stands
 SAMPLE = 0.02  # between samples of the tip's path [s]
 LEAST_SAMPLES = 40
 STANDS = 2e-7  # distance from the first and last position that is cut off [rad | m]
-LENGTH = 0.3  # by which rotations count as displacements in the choice of outputs [m]
+LENGTH = 0.3  # arm at which rotations act as displacements in the choice of outputs [m]
 RANK = 1e-3  # singular value, of the largest, of a direction in which the tip does not move
 
 
@@ -75,7 +75,8 @@ class ElasticArm:
             q: Joint positions to choose them at, (n_joints,).
 
         Raises:
-            ArgumentError: The robot is not supported, or has several tips.
+            ArgumentError: The robot is not supported, or has several tips. Or the outputs are not
+                as many as joints.
         """
         robot = dyn.robot
         if robot.loops or robot.nq != robot.nv or robot.base_motion != 'fixed':
@@ -90,10 +91,14 @@ class ElasticArm:
         if self.flexible:
             frame = frame or _only_tip(robot)
             self.outputs = Outputs.of(robot, frame, outputs or _movable(dyn, frame, q))
+            driven = len(robot.actuated_coordinates)
+            if len(self.outputs.names) != driven:
+                raise ArgumentError('outputs', f'has {len(self.outputs.names)} names, expected '
+                                               f'{driven}, one a driven joint. Change them')
 
     @property
     def elastic(self) -> np.ndarray:
-        """Return which joints are elastic, (n_joints,); all with flexible links."""
+        """Return whether each joint is elastic, (n_joints,); all are with flexible links."""
         found = np.full(self._n, self.flexible)
         found[self._joints.joints] = True
         return found
@@ -184,9 +189,9 @@ class ElasticArm:
                       found.qdd[rows, :self._n])
 
 
-def prepare(dyn: Dynamics, frame: str = '', outputs: Sequence[str] = ()) -> ElasticArm:
+def prepare(dyn: Dynamics, frame: str = '', outputs: Sequence[str] = ()) -> None:
     """
-    Return the arm with compiled code, and refuse robots that are not supported.
+    Compile the code of corrections, and refuse robots that are not supported.
 
     Args:
         dyn: The dynamics.
@@ -199,7 +204,6 @@ def prepare(dyn: Dynamics, frame: str = '', outputs: Sequence[str] = ()) -> Elas
     dyn.compile('inverse_dynamics', 'inverse_dynamics_derivatives', 'elastic_vector', *of_frame,
                 batch=True)
     dyn.compile('mass_matrix')
-    return arm
 
 
 def _only_tip(robot: Any) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.tip_tracking.tip_path import rest_to_rest
 import numpy as np
 from scipy.interpolate import BPoly, BSpline, make_interp_spline
@@ -54,6 +54,26 @@ class TrajectoryPoints:
     positions: np.ndarray
     velocities: Optional[np.ndarray] = None
     accelerations: Optional[np.ndarray] = None
+
+    def require_shapes(self, joints: int) -> None:
+        """
+        Refuse points whose times do not ascend, and rows without a number for each joint.
+
+        Raises:
+            ArgumentError: Naming the fault.
+        """
+        t = np.asarray(self.t)
+        if t.ndim != 1 or not len(t) or not (
+                np.isfinite(t).all() and t[0] >= 0.0 and (np.diff(t) > 0.0).all()):
+            raise ArgumentError('points', 'has times that do not ascend from zero on. Order them')
+        for name in ('positions', 'velocities', 'accelerations'):
+            shape, expected = np.shape(getattr(self, name)), (len(t), joints)
+            if getattr(self, name) is not None and shape != expected:
+                raise ArgumentError(
+                    name, f'has shape {shape}, expected {expected}: a row for each time, a column '
+                    'for each joint')
+        if self.velocities is None and self.accelerations is not None:
+            raise ArgumentError('points', 'has accelerations without velocities. Give both')
 
     def after(self, start: np.ndarray) -> TrajectoryPoints:
         """Return the points behind one at rest at time zero, where they begin later than it."""
@@ -129,7 +149,7 @@ class ReferenceMotion:
     A smooth motion of the joints of a rigid arm, at rest before zero and after its duration.
 
     Attributes:
-        scale: By which its time is stretched [1].
+        scale: Factor on its time [1].
         duration: Of the whole motion [s].
         widths: Of the moving averages [s].
         delay: Of the motion by these, half the sum of the widths [s].
@@ -147,7 +167,7 @@ class ReferenceMotion:
             scale: Factor on its times [1].
             widths: Of moving averages [s].
             offset: Of the start from the first point, (n,); it fades out smoothly.
-            blend_time: In which it does, before the stretch [s].
+            blend_time: Time over which it does, before the stretch [s].
             margin: Time before and after the motion that can be evaluated too [s].
 
         Raises:

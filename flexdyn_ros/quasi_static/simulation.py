@@ -44,9 +44,9 @@ def simulate_quasi_static(
 
     Args:
         quasi_static: The joints' dynamics.
-        q0: Initial joint positions, (n_positions,) [rad, m].
-        qd0: Initial joint velocities, (n_joints,) [rad/s, m/s].
-        torque: Joint torques, (n_joints,) [N m, N], held constant, or None. Or a callable(t, q,
+        q0: Initial joint positions, (n_positions,) [rad | m].
+        qd0: Initial joint velocities, (n_joints,) [rad/s | m/s].
+        torque: Joint torques, (n_joints,) [N m | N], held constant, or None. Or a callable(t, q,
             qd) of joint positions and velocities that returns them, evaluated at every stage.
         t_end: Duration [s].
         dt: Time step [s].

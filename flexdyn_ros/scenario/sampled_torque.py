@@ -46,7 +46,7 @@ class SampledTorque:
     Attributes:
         offset: Time at which the run starts [s].
         constant: Torques beside them, (nv,).
-        period: For which the sum is held [s].
+        period: Time for which the sum is held [s].
     """
 
     def __init__(self, controllers: Sequence[ScenarioController], width: int):
@@ -67,7 +67,7 @@ class SampledTorque:
         self._sum = np.zeros(width)
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Return the torque at the begin of a period, (nv,)."""
+        """Return the torque at the start of a period, (nv,)."""
         now = self.offset + t
         tick = round(now / self.period)
         if tick > self._tick:

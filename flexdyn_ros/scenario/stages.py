@@ -23,10 +23,10 @@ class RunStage:
     A part of a run.
 
     Attributes:
-        start: When it starts [s].
-        end: When it ends [s].
+        start: Time of its start [s].
+        end: Time of its end [s].
         wrenches: Of the environment by link, (6,) each, in root axes [N, N m].
-        torque: Disturbing generalised forces, (nv,) [N m, N].
+        torque: Disturbing generalised forces, (nv,) [N m | N].
         payloads: The payload.
         arriving: Those that are picked up from rest at its start.
         base: Acceleration of a prescribed base over the time of the stage, or None.

@@ -51,7 +51,7 @@ class Tolerances:
 
     Attributes:
         rtol: Accepted error of a step, of each state [-].
-        atol: The same for positions [rad, m], and for velocities as stated above.
+        atol: The same for positions [rad | m], and for velocities as stated above.
         max_step: Longest step [s].
         events: Functions whose zeros are found.
     """

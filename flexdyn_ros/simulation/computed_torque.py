@@ -57,12 +57,12 @@ class ComputedTorque(TrackingTorque):
             model: The `Dynamics` of the model: of the robot itself, or of a rigid one with joints
                 of the same names. On the backend "c" steps run without Python.
             t: Ascending times, (n,) [s].
-            q: Positions of the model's joints there, (n, n_joints) [rad, m], cubic in between; of
+            q: Positions of the model's joints there, (n, n_joints) [rad | m], cubic in between; of
                 a model with loops those of the actuated ones.
             qd: Their velocities there, of the same shape; None for those of a spline, whose
                 acceleration is continuous.
             kp: Gains on position errors, one for all or one a joint: [1/s^2] of computed torque,
-                [N m/rad, N/m] of feed-forward.
+                [N m/rad | N/m] of feed-forward.
             kd: Gains on velocity errors [1/s | N m s/rad, N s/m].
             ki: Gains on the integrals of position errors [1/s^3 | N m/(rad s), N/(m s)].
             feed_forward: Whether the model is evaluated along the reference, and gains give

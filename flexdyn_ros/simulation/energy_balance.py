@@ -106,7 +106,7 @@ def balanced_motion(
         imbalance: Returns the fault of the balance of a motion at a step [s], or None.
         step: Of the first run [s].
         runs: The most runs.
-        period: Of which steps are a whole fraction [s], or None.
+        period: A multiple of the steps [s], or None.
 
     Returns:
         The motion of the last run, and the fault of its balance, or None.

@@ -78,9 +78,9 @@ def simulate(
 
     Args:
         dyn: The `Dynamics` of the robot.
-        q0: Initial configuration, (nq,) [rad, m]; a floating joint's quaternion is x y z w.
-        qd0: Initial velocities, (nv,) [rad/s, m/s]; a floating joint's in its body axes.
-        torque: Generalised forces, (nv,) [N m, N], held constant. Or a callable(t, q, qd) that
+        q0: Initial configuration, (nq,) [rad | m]; a floating joint's quaternion is x y z w.
+        qd0: Initial velocities, (nv,) [rad/s | m/s]; a floating joint's in its body axes.
+        torque: Generalised forces, (nv,) [N m | N], held constant. Or a callable(t, q, qd) that
             returns them and is evaluated at every stage of every step (its q and qd are
             read-only). Or a `TorqueTable`, `TrackingTorque` or `ComputedTorque`; or None for none.
         t_end: Duration [s].
@@ -125,8 +125,8 @@ def simulate(
             for no check. Motions without known work have no check.
         force: Whether to run a dt beyond the limit of an explicit method.
         rtol: Of an adaptive method: accepted error of a step, of each state; None for 1e-6.
-        atol: The same for positions [rad, m], and for velocities times 1 rad/s or the frequency of
-            their coordinate, see `adaptive.py`. None for a thousandth of rtol.
+        atol: The same for positions [rad | m], and for velocities times 1 rad/s or the frequency
+            of their coordinate, see `adaptive.py`. None for a thousandth of rtol.
         max_step: Longest step of an adaptive method [s]; needed where a torque function has a
             pulse between long stretches of rest.
         events: For an adaptive method: one or several event(t, q, qd) -> number whose zeros are

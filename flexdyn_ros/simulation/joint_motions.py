@@ -104,7 +104,7 @@ def trapezoidal(
                / np.abs(way[moves])).min()) for x in (velocity, acceleration))
     ramp = min(fastest / strongest, 1.0 / np.sqrt(strongest))
     speed = strongest * ramp
-    brake = 1.0 / speed  # begin of the last ramp
+    brake = 1.0 / speed  # start of the last ramp
     t = np.array([0.0, ramp, brake, brake + ramp])
     shape = [(0.5 * strongest, 0.0, 0.0), (0.0, speed, 0.5 * speed * ramp),
              (-0.5 * strongest, speed, 1.0 - 0.5 * speed * ramp)]

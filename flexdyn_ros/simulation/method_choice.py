@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which method and step a simulation takes where they are left open."""
+"""Choice of the method and step of a simulation where they are left open."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def torque_terms(
         dyn: The dynamics that it was simulated with.
 
     Returns:
-        Times, (S,) [s], and terms by name, each (S, nv) [N m, N]. Their sum is the generalised
+        Times, (S,) [s], and terms by name, each (S, nv) [N m | N]. Their sum is the generalised
         force; with loops "loops" holds the constraint forces that it lacks.
 
     Raises:

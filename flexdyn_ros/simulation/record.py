@@ -32,9 +32,9 @@ class Trajectory:
 
     Attributes:
         t: Times, (T,) [s].
-        q: Configurations, (T, nq) [rad, m].
-        qd: Velocities, (T, nv) [rad/s, m/s].
-        tau: Generalised forces applied, (T, nv) [N m, N].
+        q: Configurations, (T, nq) [rad | m].
+        qd: Velocities, (T, nv) [rad/s | m/s].
+        tau: Generalised forces applied, (T, nv) [N m | N].
         energy: Kinetic plus potential energy, (T,) [J].
         kinetic: Kinetic energy, (T,) [J].
         potential: Energy of gravity (zero at the root frame's origin) and of deflection, (T,) [J].
@@ -42,8 +42,8 @@ class Trajectory:
             since the start, (T,) [J]. It is integrated by the method's stages; for quasi-static
             modes it is not a number.
         dissipated: Energy that friction and damping took since the start, (T,) [J], likewise.
-        tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m, rad]. Each is the sum
-            of a family's modal coordinates, as each of them has unit deflection at the tip. Of
+        tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m | rad]. Each is the
+            sum of a family's modal coordinates, as each of them has unit deflection at the tip. Of
             links in segments it is the true one.
         names: Names of the configuration coordinates, (nq,).
         units: Their units, (nq,).
@@ -137,7 +137,7 @@ class Trajectory:
 
     @property
     def columns(self) -> Names:
-        """Headings of the CSV file: quantity, name and unit."""
+        """Headings of the CSV file, with quantity, name and unit."""
         return (
             't [s]',
             *(f'q {n} [{u}]' for n, u in zip(self.names, self.units)),
@@ -151,7 +151,7 @@ class Trajectory:
 
     @property
     def residual(self) -> np.ndarray:
-        """Energy gained beside work and losses since the start, (T,) [J]: integration error."""
+        """Integration error, energy gained beside work and losses since the start, (T,) [J]."""
         return np.asarray(self.energy - self.energy[0] - self.work + self.dissipated)
 
     def to_csv(self, path: PathLike) -> Path:

@@ -33,7 +33,7 @@ def tip_deflections(dyn: Dynamics, q: np.ndarray) -> tuple[Names, Names, np.ndar
         q: Configurations, (T, nq).
 
     Returns:
-        Names, units, and the deflections in beam axes, (T, n_tips) [m, rad].
+        Names, units, and the deflections in beam axes, (T, n_tips) [m | rad].
     """
     if dyn not in _families:
         _families[dyn] = _family_tips(dyn.robot)

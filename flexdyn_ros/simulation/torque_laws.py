@@ -171,7 +171,7 @@ class TorqueTable(TorqueLaw):
 
         Args:
             t: Ascending times, (n,) [s]. Beyond them the first and last forces are held.
-            tau: Generalised forces there, (n, nv) [N m, N].
+            tau: Generalised forces there, (n, nv) [N m | N].
             interpolation: "linear", "cubic" (a spline) or "hold" (each up to the next time).
                 Where it jumps inside a step, the method is of first order in that step.
 
@@ -212,11 +212,11 @@ class TrackingTorque(TorqueLaw):
         Args:
             robot: The robot.
             t: Ascending times, (n,) [s].
-            q: Positions of the joints there, (n, n_followed) [rad, m], cubic in between.
+            q: Positions of the joints there, (n, n_followed) [rad | m], cubic in between.
             qd: Their velocities there, of the same shape; None for those of a spline.
-            feed_forward: Generalised forces there, (n, nv) [N m, N], linear in between.
-            kp: Gains on position errors, one for all or (n_followed,) [N m/rad, N/m].
-            kd: Gains on velocity errors [N m s/rad, N s/m].
+            feed_forward: Generalised forces there, (n, nv) [N m | N], linear in between.
+            kp: Gains on position errors, one for all or (n_followed,) [N m/rad | N/m].
+            kd: Gains on velocity errors [N m s/rad | N s/m].
             ki: Gains on the integrals of position errors [N m/(rad s), N/(m s)].
             joints: Names of the coordinates that follow; None for all joint coordinates.
 

@@ -22,6 +22,7 @@ from flexdyn_ros.tip_tracking.tip_path import TipPath
 from flexdyn_ros.tip_tracking.tip_zeros import (
     find_zeros,
     require_hyperbolic,
+    require_invertible,
     Zeros,
 )
 import numpy as np
@@ -112,6 +113,7 @@ class BoundaryValueProblem:
         self.after = self._window(self._zeros[-1], stable=True)
 
     def _check(self) -> None:
+        require_invertible(self._zeros, self._places)
         damping = self._elastic.damping
         need, reason = 2, 'flexible links'
         if len(damping):

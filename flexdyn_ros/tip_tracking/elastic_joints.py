@@ -43,7 +43,7 @@ def forces_and_rates(
 
     Args:
         dyn: The dynamics.
-        rows: Which forces, (k,).
+        rows: Numbers of the forces, (k,).
         motion: q, qd, qdd and the rate of qdd, (T, nv) each.
         progress: Receives the fraction done, after each block of samples.
     """

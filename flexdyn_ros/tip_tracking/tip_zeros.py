@@ -48,20 +48,22 @@ class Zeros:
             (eta, eta') is the amplitude of that zero's part.
         forcing: Rows that give the force on that part from unforced forces, scaled to a largest
             entry of one, (k, m).
+        sign: Sign of the determinant of the decoupling matrix, up to one that does not change.
     """
 
     values: np.ndarray
     vectors: np.ndarray
     forcing: np.ndarray
+    sign: float
 
     @property
     def undecayed(self) -> np.ndarray:
-        """Which zeros lie next to the imaginary axis, (k,)."""
+        """Whether each zero lies next to the imaginary axis, (k,)."""
         return np.asarray(np.abs(self.values.real) < NEAREST * np.abs(self.values))
 
     @property
     def stable(self) -> np.ndarray:
-        """Which zeros have parts that are given at the start, (k,)."""
+        """Whether the part of each zero is given at the start, (k,)."""
         return (self.values.real < 0.0) | self.undecayed
 
     def amplitudes(self, stable: bool) -> np.ndarray:
@@ -103,7 +105,8 @@ def find_zeros(
     e2, e1, e0 = (each[free] @ z for each in (mass, by_rate, by_q))
     if _singular(e2):
         raise NotInvertible(_singular_at(time))
-    return Zeros(*_eigenvalues(e2, e1, e0))
+    sign = float(np.sign(np.linalg.det(jacobian[:, driven])) * np.linalg.slogdet(e2)[0])
+    return Zeros(*_eigenvalues(e2, e1, e0), sign)
 
 
 def _singular(matrix: np.ndarray) -> bool:
@@ -142,6 +145,13 @@ def _eigenvalues(
     return values * unit, rows, forcing / np.abs(forcing).max(axis=1, keepdims=True)
 
 
+def require_invertible(zeros: Sequence[Zeros], times: np.ndarray) -> None:
+    """Raise NotInvertible where the decoupling matrix becomes singular between two times."""
+    for before, after, time in zip(zeros, zeros[1:], times[1:]):
+        if before.sign != after.sign:
+            raise NotInvertible(_singular_at(time))
+
+
 def require_hyperbolic(zeros: Sequence[Zeros], times: np.ndarray, forces: BSpline) -> None:
     """
     Raise NotInvertible where an excited zero lies next to the imaginary axis.
@@ -151,7 +161,7 @@ def require_hyperbolic(zeros: Sequence[Zeros], times: np.ndarray, forces: BSplin
 
     Args:
         zeros: Along the path.
-        times: When, (T,) [s].
+        times: Their times, (T,) [s].
         forces: Unforced forces of the motion through configurations at rest, of width m.
 
     Raises:

@@ -102,7 +102,7 @@ class BrowserView:
         self._recorded = RecordedStates(motions)
         self._live: tuple[Optional[np.ndarray], Optional[np.ndarray]] = None, None
         self._vibrations: list[Vibration] = []
-        self._asked: Any = None  # for which state vibrations or the deflection were computed
+        self._asked: Any = None  # state of the computed vibrations or deflection
         self._sag = robot.neutral_configuration()
         self._drawn: Any = None
         module = viser()

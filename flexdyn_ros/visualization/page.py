@@ -5,7 +5,7 @@ One self-contained HTML page of a moving arm: played, scrubbed, its deflection d
 The page carries three.js, taken from the installed trimesh, and loads nothing else. Every factor
 on the deflection and every frame has the poses of the shapes. Displacements of vertices in their
 link's frame, and the quantities that colour them, are sums of few fields times weights. These come
-from a singular value decomposition, cut where the rest is not seen.
+from a singular value decomposition, cut where the rest has no visible effect.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
+from flexdyn_ros.model.records.sensor import MountedSensor
 import numpy as np
 import pytest
 
@@ -52,6 +53,11 @@ def test_wrong_arguments_are_named(dyn):
             ({'kp': [1.0]}, 'kp'), ({'kp': [1.0, 0.0, 1.0]}, 'positive'),
             ({'period': 0.0}, 'period'), ({'delay': np.inf}, 'delay'),
             ({'modes': 9}, 'modes'), ({'stiffness_error': 1.0}, 'stiffness_error'),
+            ({'modes': 1.5}, 'whole number'), ({'modes': '1'}, 'modes'), ({'modes': 0}, 'modes'),
+            # As YAML reads 1e-3, and a unit that is not seconds.
+            ({'period': '1e-3'}, 'period'), ({'delay': '2e-3'}, 'delay'), ({'delay': 2.0}, 'unit'),
+            ({'period': 1e-9}, 'unit'), ({'in_drives': 'maybe'}, 'in_drives'),
+            ({'sensors': [MountedSensor('a', 'motor_position', 'lift', 0.0)]}, 'noise'),
             ({'actuators': ['wrist']}, 'wrist'), ({'actuators': []}, 'actuators')):
         with pytest.raises(fd.FlexdynError, match=word):
             design(dyn, **changes)
@@ -63,6 +69,12 @@ def test_a_rigid_arm_is_told_what_it_lacks():
     gains = {'joint_q': [0.0] * 6, 'kp': [2e3] * 6, 'kd': [2e2] * 6}
     with pytest.raises(fd.FlexdynError, match='no mode of the robot.*Give the extension'):
         design(fd.Dynamics(puma), in_drives=True, **gains)
+
+
+def test_robots_without_joints_have_nothing_to_damp_with():
+    beam = fd.load_robot('package://flexdyn_ros/urdf/flexible_beam.urdf.xacro')
+    with pytest.raises(fd.FlexdynError, match='has no joints'):
+        design(fd.Dynamics(beam), joint_q=[], kp=[], kd=[])
 
 
 def test_what_cannot_be_damped_is_refused_with_the_reason(dyn):

@@ -43,6 +43,6 @@ def messages(caplog, monkeypatch):
 
 @pytest.fixture
 def own_cache_folder(tmp_path, monkeypatch):
-    """Keep code in a folder of this test, and forget the code of this process."""
+    """Keep code in a folder of this test, and drop the code of this process."""
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
     monkeypatch.setattr(program, '_loaded', {})

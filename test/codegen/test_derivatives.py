@@ -170,7 +170,7 @@ def test_the_python_backend_under_loads():
 
 @needs_compiler
 def test_auto_gives_the_bits_of_its_first_call(monkeypatch):
-    """Which are the reference's numbers."""
+    """They are the reference's numbers."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
     model = robot('spring table')
     q, qd, qdd, _ = cases.state(model)

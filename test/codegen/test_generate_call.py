@@ -47,6 +47,8 @@ PLAIN = (
     ({'name': 'double'}, 'a word of C'),
     ({'name': 'main'}, 'a word of C'),
     ({'name': 'SIN'}, 'a word of C'),
+    ({'name': 'NULL'}, 'a word of C'),
+    ({'name': 'roundf'}, 'a word of C'),
     ({'name': 'Q'}, 'an argument of it'),
     ({'name': 'out'}, 'an argument of it'),
 ])

@@ -2,9 +2,10 @@
 """Content of the pictures of the demonstration."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 from flexdyn_ros.demo.arm_picture import ArmShape
-from flexdyn_ros.demo.pictures import large_ones
+from flexdyn_ros.demo.pictures import draw_deflections, large_ones
 from flexdyn_ros.demo.plan import DemoRun, ROBOTS
 import numpy as np
 import pytest
@@ -39,3 +40,15 @@ def test_the_drawn_arm_bends_by_its_exaggerated_modes():
     upper = next(link for link in bent if link.name == 'upper_arm')
     assert upper.line[-1][1] == pytest.approx(robot.exaggeration * 0.01, rel=1e-6)
     assert upper.deflection[-1] == pytest.approx(0.01, rel=1e-3)
+
+
+def test_the_end_of_shorter_runs_is_in_the_title():
+    """Runs of controls other than the best are shorter; of equal runs there is no note."""
+    names = [f'mode/link/bending_y{k}' for k in (1, 2)]
+    runs = {control: {'time': np.array([0.0, end]), **dict.fromkeys(names, np.ones(2))}
+            for control, end in (('pd', 5.0), ('flexible', 10.0))}
+    results = SimpleNamespace(robot=ROBOTS['canadarm'], data=runs, best='flexible')
+    title = draw_deflections(results)._suptitle.get_text()
+    assert title.startswith('Deflections; runs of other controls end at 5 s\n')
+    results.data = {'flexible': runs['flexible']}
+    assert draw_deflections(results)._suptitle.get_text().startswith('Deflections\n')

@@ -164,7 +164,7 @@ def test_corrected_positions(picture):
 @pytest.mark.ros
 def test_correct_a_trajectory(picture):
     output = run('correct_a_trajectory.py', picture, log=True)
-    assert 'trajectory_out: corrected by up to 0.0' in output
+    assert 'trajectory_out, frame_id "plan", stamp 0.000000000: corrected by up to 0.0' in output
     assert 'time stretched by 2.' in output
 
 

@@ -48,6 +48,28 @@ def test_the_python_runs(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def seconds(cell):
+    """Return the first time of a cell [s], or None."""
+    found = re.search(r'([\d.]+) (ns|us|ms|s)\b', cell)
+    return found and float(found[1]) * {'ns': 1e-9, 'us': 1e-6, 'ms': 1e-3, 's': 1.0}[found[2]]
+
+
+def test_its_measured_figures_are_those_of_the_pages():
+    pages = ''.join(
+        (ROOT / 'docs' / name).read_text(encoding='utf-8')
+        for name in ('benchmarks.md', 'simulation_speed.md'))
+    measured = [
+        (seconds(cells[2]), seconds(cells[4]), float(re.match(r'\s*([\d.]+)', cells[5])[1]))
+        for cells in (row.split('|') for row in re.findall(r'^\|.*\|$', pages, re.M))
+        if len(cells) > 6 and seconds(cells[2]) and seconds(cells[4]) and cells[5].strip()]
+    rows = re.search(r'^## Measured\n(.*?)\n\n', README, re.M | re.S)[1].splitlines()[2:]
+    assert len(measured) > 15 and len(rows) > 4
+    for row in rows:
+        _, _, ours, other, factor, _ = row.split('|')
+        figures = pytest.approx((seconds(ours), seconds(other), float(factor)), rel=0.015)
+        assert any(each == figures for each in measured), row
+
+
 def test_every_page_and_picture_that_it_names_exists():
     for target in re.findall(r'\]\(([^)#]+)', README):
         assert (ROOT / target).exists(), target

@@ -179,3 +179,13 @@ def test_friction_at_low_velocity_is_among_the_base_parameters():
     base = base_parameters(model, shapes, model.values, np.ones(len(model.names), dtype=bool))
     found = {model.names[column] for column in base.columns}
     assert {'joint1/stribeck', 'joint2/stribeck', 'joint3/stribeck'} <= found
+
+
+def test_units_are_those_of_the_joint():
+    """The Stanford arm has one sliding joint, the third."""
+    robot = fd.load_robot('package://flexdyn_ros/urdf/stanford_arm.urdf.xacro')
+    model = TorqueModel(robot, robot.joint_names, ('viscous', 'coulomb'), inertia=False)
+    units = dict(zip(model.names, model.units))
+    turning, sliding = robot.joint_names[1:3]
+    assert (units[f'{turning}/viscous'], units[f'{turning}/coulomb']) == ('N m s/rad', 'N m')
+    assert (units[f'{sliding}/viscous'], units[f'{sliding}/coulomb']) == ('N s/m', 'N')

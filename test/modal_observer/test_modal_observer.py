@@ -12,7 +12,7 @@ from flexdyn_ros.model.records.sensor import MountedSensor
 import numpy as np
 import pytest
 from scipy.linalg import solve_continuous_are, solve_discrete_are
-from vibrating_arms import encoders, HeldArm, PERIOD
+from vibrating_arms import encoders, HeldArm, PERIOD, strain_gauges
 
 ARM = """<robot name="boom"><link name="base"/><link name="arm"/>
 <joint name="hub" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
@@ -60,6 +60,44 @@ def test_the_gain_is_that_of_scipy():
         before = solve_discrete_are(f.T, h.T, q, r)
         wanted = np.linalg.solve(h @ before @ h.T + r, h @ before).T
         assert steady_gain(f, h, q, r) == pytest.approx(wanted, rel=1e-6, abs=1e-9)
+
+
+def test_fast_decays_are_sampled_in_closed_form():
+    """Of x' = -a x + noise: friction of light joints decays within nanoseconds."""
+    for a in (1e-3, 1.0, 1e3, 1e7):
+        f, q = sampled(np.array([[-a]]), np.array([[2.0]]), 1e-2)
+        assert f[0, 0] == pytest.approx(np.exp(-1e-2 * a), rel=1e-9)
+        assert q[0, 0] == pytest.approx(-np.expm1(-2e-2 * a) / a, rel=1e-9)
+
+
+FINGER = """<link name="finger"><inertial><mass value="1e-2"/>
+<inertia ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="grip" type="prismatic"><parent link="arm"/><child link="finger"/><axis xyz="0 0 1"/>
+<limit lower="0" upper="1" effort="9" velocity="1"/><dynamics damping="{}" friction="{}"/></joint>
+<flexdyn"""
+
+
+@pytest.mark.parametrize('damping, friction', [(0.0, 0.0), (10.0, 1.0), (1e3, 1e3)])
+def test_joints_that_no_mode_moves_leave_the_others_as_they_are(damping, friction):
+    """A finger at the hub: without friction it has no noise of its own, with it it stands."""
+    alone = fd.ModalObserver(boom(), PERIOD).observability([0.3])
+    robot = fd.load_robot(text().replace('<flexdyn', FINGER.format(damping, friction), 1))
+    found = fd.ModalObserver(fd.Dynamics(robot), PERIOD).observability([0.3, 0.0])
+    for one, other in zip(alone, found):
+        assert one.made_of == other.made_of and one.observable == other.observable
+        assert one.error == pytest.approx(other.error, rel=0.02)
+
+
+def test_a_stable_estimate_is_chosen_and_a_refusal_names_the_modes():
+    """Of the boom with a hoist, whose torsion neither encoders nor strain gauges observe."""
+    robot = fd.load_robot('package://flexdyn_ros/urdf/telescopic_boom.urdf.xacro')
+    dyn, q = fd.Dynamics(robot), np.full(robot.n_joints, 0.1)
+    found = fd.ModalObserver(dyn, PERIOD, encoders(robot)).observability(q)
+    assert {mode.made_of: mode.observable for mode in found} == {
+        'boom/bending_y1': True, 'boom/bending_z1': True, 'boom/torsion1': False,
+        'boom/bending_y_static1': False, 'boom/bending_z_static1': False}
+    with pytest.raises(FlexdynError, match=r'do not observe: 62.3 Hz \(boom/torsion1\). Add'):
+        fd.ModalObserver(dyn, PERIOD, encoders(robot) + strain_gauges(robot)).observability(q)
 
 
 def sensor(measures, frame, axis=(1.0, 0.0, 0.0), at=0.0, distance=0.0):
@@ -170,7 +208,9 @@ def test_an_arm_that_moves_through_cells_is_followed():
     ({'period': 0.0}, 'period'), ({'period': float('nan')}, 'period'),
     ({'period': 1e-3, 'amplitude': -1.0}, 'amplitude'), ({'period': 'fast'}, '"period"'),
     ({'period': 1e-3, 'friction_error': None}, 'friction_error'),
+    ({'period': 1e-3, 'friction_error': float('nan')}, 'friction_error'),
     *(({'period': 1e-3, 'sensors': wrong}, '"sensors" is') for wrong in (3, 'gyro', np.eye(2))),
+    ({'period': 1e-3, 'sensors': [MountedSensor('a', 'motor_position', 'hub', 0.0)]}, 'noise'),
     ({'period': 1e-3, 'sensors': [sensor('strain', 'arm', distance=0.1)]}, 'hub'),
 ])
 def test_wrong_arguments_are_named(arguments, word):

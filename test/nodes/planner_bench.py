@@ -33,18 +33,19 @@ class Controller:
     Ideal motors behind the action of a joint_trajectory_controller.
 
     As that one it checks goals, samples quintics, replaces a goal by a newer one, and holds the
-    position when it is cancelled.
+    position when it is cancelled. The time in its feedback is that of the next point.
 
     Attributes:
         goals: Those that were accepted.
         track: Times and commanded positions.
+        speed: Rate at which the time of a goal passes.
     """
 
     def __init__(self, context):
         """Stand at START."""
         self.node = rclpy.create_node('joint_trajectory_controller', context=context)
         self.goals, self.track, self.refuses, self.silent = [], [], False, False
-        self.position, self._active = START.copy(), None
+        self.position, self._active, self.speed = START.copy(), None, 1.0
         self._states = self.node.create_publisher(JointState, '/joint_states', 1)
         self._server = ActionServer(
             self.node, FollowJointTrajectory, '~/follow_joint_trajectory', self._finish,
@@ -69,7 +70,10 @@ class Controller:
                 for field in ('positions', 'velocities', 'accelerations')]
         times = [seconds(point.time_from_start) for point in goal.trajectory.points]
         path = BPoly.from_derivatives(times, np.stack(rows, 1))
-        self._active = handle, seconds(goal.trajectory.header.stamp), times[-1], path
+        start = seconds(goal.trajectory.header.stamp)
+        # From the first sample on, time passes at the speed.
+        begun = max(1e-9 * self.node.get_clock().now().nanoseconds, start)
+        self._active = handle, start, times[-1], path, begun
 
     def _end(self, how):
         handle, self._active = self._active[0], None
@@ -88,14 +92,18 @@ class Controller:
     def _step(self):
         now = self.node.get_clock().now()
         if self._active:
-            handle, start, end, path = self._active
-            t = min(max(1e-9 * now.nanoseconds - start, 0.0), end)
+            handle, start, end, path, begun = self._active
+            passed = begun - start + self.speed * (1e-9 * now.nanoseconds - begun)
+            t = min(max(passed, 0.0), end)
             self.position = path(t)
             self.track.append((t, self.position))
             feedback = FollowJointTrajectory.Feedback(joint_names=NAMES)
             feedback.desired.positions = feedback.actual.positions = self.position.tolist()
             feedback.desired.velocities = feedback.actual.velocities = path(t, 1).tolist()
             feedback.error.positions = [0.0, 0.0]
+            ahead = path.x[min(np.searchsorted(path.x, t, 'right'), len(path.x) - 1)]
+            of_next = feedback.desired.time_from_start
+            of_next.sec, of_next.nanosec = divmod(round(1e9 * ahead), 10**9)
             feedback.header.stamp = now.to_msg()
             handle.publish_feedback(feedback)
             if handle.is_cancel_requested or t >= end:

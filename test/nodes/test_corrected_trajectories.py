@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Positions that the inverse dynamics node corrects, by topic and by service."""
 
+from types import SimpleNamespace
+
 from arms import elastic_joint_arm
 from contexts import end_context, new_context
 import flexdyn_ros as fd
 from flexdyn_ros.nodes import trajectory_correction_node
+from flexdyn_ros.nodes.positions.position_correction import PositionCorrection
+from flexdyn_ros.position_correction.motor_motion import ElasticArm
+from flexdyn_ros.tip_tracking.static_tracking import equilibrium
 from node_in_process import overrides
 from node_processes import joint_state, trajectory
 import numpy as np
@@ -66,10 +71,13 @@ def test_the_trajectory_leads_the_links_and_starts_at_the_command(torque_node):
     assert not qd[[0, -1]].any() and not qdd[[0, -1]].any()
     # The service does the same with the later changes.
     answer = correct(made)
-    assert answer.success and answer.message.startswith('~/trajectory_out: corrected by up')
+    # It names the trajectory, of which several users may send some.
+    assert answer.success and answer.message.startswith(
+        '~/trajectory_out, frame_id "anywhere", stamp 0.000000000: corrected by up')
     made.set(correction__max_correction=1e-3)
     answer = correct(made)
     assert not answer.success and 'more than max_correction 0.001' in answer.message
+    assert answer.message.startswith('frame_id "anywhere", stamp 0.000000000: shoulder is ')
     assert not made.trajectory(message)
 
 
@@ -127,6 +135,22 @@ def test_long_messages_are_refused_before_they_are_read(torque_node):
     made.node.trajectories._newest = serialize_message(message)
     made.state(joint_state(NAMES, START, (0.0, 0.0)))
     assert 'it has 20500 points, more than 20000' in correct(made).message
+
+
+def test_the_arm_stands_where_a_trajectory_from_there_begins():
+    """The tip's components are chosen where the motors stand: at zero the arm is singular."""
+    dyn = fd.Dynamics(fd.load_robot('package://flexdyn_ros/urdf/cobot7.urdf.xacro'))
+    dyn.set_payload('tool', 4.0, [0.0, 0.0, 0.1], 0.01 * np.eye(3))
+    correction = PositionCorrection(SimpleNamespace(
+        dyn=dyn, parameters={'correction.frame': '', 'correction.outputs': []}))
+    motors, modes = np.array([0.3, 0.5, 0.2, -1.2, -0.3, 0.8, 0.4]), np.zeros(2)
+    tip = dyn.frame_pose(equilibrium(dyn, np.append(motors, modes), 'motors'), 'tool')
+    standing = correction.standing(motors)
+    assert np.abs(standing - motors).max() > 1e-4
+    assert dyn.frame_pose(np.append(standing, modes), 'tool') == pytest.approx(tip, abs=1e-9)
+    for outputs in (['x', 'y'], ['x'] * 7, ['w']):
+        with pytest.raises(fd.FlexdynError, match='outputs|No output'):
+            ElasticArm(dyn, '', outputs, motors)
 
 
 def test_without_control_msgs_the_proxy_is_not_configured(monkeypatch):

@@ -62,6 +62,12 @@ def states(motion, row, names=('elbow', 'shoulder')):
     return message
 
 
+def stamped(message, stamp):
+    """Return the message with a stamp [s]."""
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(round(stamp * 1e9), 10**9)
+    return message
+
+
 def test_the_estimate_is_the_vibration_of_the_simulated_arm(observing):
     """From positions and efforts of joint_states alone, without noise."""
     text = flexible_arm()
@@ -108,7 +114,7 @@ def test_every_sensor_is_needed_and_used(observing):
     push.header.frame_id = 'tool'
     push.wrench.force.z = read[4]
     wrench.callback(push)
-    node.joint_states.callback(states(motion, 0))
+    node.joint_states.callback(stamped(states(motion, 0), 10.001))
     assert len(node.estimates) == 1
     assert node.readings.values == pytest.approx(read)
 
@@ -132,3 +138,65 @@ def test_a_message_that_lacks_something_stops_the_estimate(observing, spoil, why
     node.joint_states.callback(states(motion, 2))
     assert len(node.estimates) == 2
     assert node.updates == 1
+
+
+def test_stamps_that_do_not_run_forward_stop_the_estimate(observing):
+    """Diagnostics name it: a stamp that runs back, lies in the future or stands still."""
+    text = flexible_arm()
+    node, motion = observing(text), vibration(fd.Dynamics(fd.load_robot(text)), 0.02)
+
+    def send(stamp):
+        node.joint_states.callback(stamped(states(motion, 0), stamp))
+        return len(node.estimates)
+
+    assert send(10.0) == 1 and send(10.002) == 2
+    assert send(9.0) == 2
+    assert 'joint_states: the stamp runs back by 1 s' in node.diagnostics._message
+    assert send(10.004) == 3 and node.updates == 1
+    assert send(2e9) == 3
+    assert 's in the future' in node.diagnostics._message
+    assert send(10.006) == 4
+    # More of them in a row: the clock was set anew.
+    assert [send(5.0 + 0.002 * k) for k in range(8)][4:] == [4, 5, 6, 7]
+    # Messages with one stamp carry no news.
+    node._received -= 60.0
+    assert send(5.014) == 7
+    node._watch()
+    assert 'no new stamp has come' in node.diagnostics._message
+    assert send(5.014) == 7 and send(5.016) == 8
+
+
+def test_messages_at_a_rate_of_their_own_are_followed(observing):
+    """Three for five periods of the observer: no time is lost to rounding."""
+    text = flexible_arm()
+    node, dyn = observing(text, 'auto'), fd.Dynamics(fd.load_robot(text))
+    motion, sent = vibration(dyn, 1.2), []
+    for k in range(int(1.2 * RATE * 0.6)):
+        t = k / (0.6 * RATE)
+        message = states(motion, 0)
+        message.position = [np.interp(t, motion.t, motion.q[:, n]) for n in (1, 0)]
+        message.effort = [np.interp(t, motion.t, motion.tau[:, n]) for n in (1, 0)]
+        node.joint_states.callback(stamped(message, 10.0 + t))
+        sent.append(t)
+    assert len(node.estimates) == len(sent)
+    late = np.array(sent) > 0.8
+    found = np.array([each.position[0] for each in node.estimates])[late]
+    true = np.interp(np.array(sent)[late], motion.t, motion.q[:, 2])
+    assert np.abs(found - true).max() < 0.2 * np.ptp(true)
+
+
+def test_readings_without_a_position_of_each_name_are_dropped(observing):
+    """And implausible encoders are no readings."""
+    text = flexible_arm().replace('</robot>', SENSORS)
+    node = observing(text)
+    by_name = node.readings.subscriptions[0]
+    for names, values in ((['gauge', 'turn'], [1.0]), (['gauge', 'gauge'], [1.0, 2.0])):
+        by_name.callback(JointState(name=names, position=values))
+        assert np.isnan(node.readings.values).all()
+    for position, why in (([1e9, 0.0], 'elbow: position 1e+09 is implausible'),
+                          ([0.0, 0.0, 0.0], 'different names')):
+        names = ['elbow', 'shoulder', 'elbow'][:len(position)]
+        node.joint_states.callback(JointState(
+            name=names, position=position, effort=[0.0] * len(position)))
+        assert why in node.diagnostics._message
+    assert not node.estimates

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which messages start a computation, and the treatment of wrong stamps."""
+"""Messages that start a computation, and the treatment of wrong stamps."""
 
 from flexdyn_ros.nodes.arm.joint_state_cache import MOST_UNKNOWN
 from flexdyn_ros.nodes.common.topics import count_lost

@@ -6,10 +6,12 @@ import time
 
 import flexdyn_ros as fd
 from flexdyn_ros.nodes.positions import position_correction
+from flexdyn_ros.position_correction import CorrectedMotion
 from node_in_process import overrides
 import numpy as np
 import pytest
 from rclpy.action import ActionClient
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 FollowJointTrajectory = pytest.importorskip(
@@ -18,6 +20,7 @@ FollowJointTrajectory = pytest.importorskip(
 ).FollowJointTrajectory
 from action_msgs.msg import GoalStatus  # noqa: E402, I100
 from control_msgs.msg import JointTolerance  # noqa: E402
+from flexdyn_ros.nodes.positions.controller_goals import rigid_feedback  # noqa: E402
 from planner_bench import Bench, NAMES, plan, ROBOT, seconds, START, STEP  # noqa: E402
 
 pytestmark = pytest.mark.ros
@@ -90,11 +93,14 @@ def test_a_cancelled_motion_stops_on_its_path_within_its_limits(bench):
     whole = bench.controller.goals[-1].trajectory
     bench.wait_for(lambda: bench.controller.track and bench.controller.track[-1][0] > 1.0)
     future = handle.cancel_goal_async()
+    bench.wait_for(lambda: bench.node._goals.execution.stopping)
+    bench.node._goals.halt(bench.node._goals.execution)  # as a deactivation meanwhile does
     answer = bench.result(handle)
+    assert not bench.node.failures
     assert future.done() and len(future.result().goals_canceling) == 1
     assert answer.status == GoalStatus.STATUS_CANCELED
     halted = bench.controller.goals[-1].trajectory
-    assert halted.header.stamp == whole.header.stamp
+    assert seconds(halted.header.stamp) == pytest.approx(seconds(whole.header.stamp), abs=1e-3)
     largest = np.abs([point.accelerations for point in whole.points]).max(axis=0)
     assert (np.abs([point.accelerations for point in halted.points]) <= 1.31 * largest).all()
     t, q = (np.array(each) for each in zip(*bench.controller.track))
@@ -108,6 +114,47 @@ def test_a_cancelled_motion_stops_on_its_path_within_its_limits(bench):
     share = (reached - start) / (end - start)
     assert share[0] == pytest.approx(share[1], abs=0.02)
     bench.succeeds(bench.send(plan(reached, start)))
+
+
+def test_a_controller_that_slows_down_is_stopped_where_it_is(bench):
+    """As with speed scaling: its time is that of its feedback, not the clock's."""
+    start = bench.state()
+    end = start + np.array([0.6, -0.4])
+    bench.controller.track.clear()
+    bench.feedback.clear()
+    bench.controller.speed = 0.5
+    handle = bench.send(plan(start, end, 4.0))
+    assert handle.accepted
+    given = bench.wait_for(lambda: next((
+        each.feedback.actual for each in bench.feedback
+        if seconds(each.feedback.actual.time_from_start) > 1.5), None))
+    t = seconds(given.time_from_start)
+    # To the distance of two points of the controller's goal.
+    assert given.positions == pytest.approx(start + (end - start) * STEP(t / 4.0), abs=5e-3)
+    moved = bench.controller.position.copy()
+    handle.cancel_goal_async()
+    assert bench.result(handle).status == GoalStatus.STATUS_CANCELED
+    bench.controller.speed = 1.0
+    # Without a jump to the time of the clock.
+    q = np.array([each[1] for each in bench.controller.track])
+    assert np.abs(np.diff(q, axis=0)).max() < 0.3 * np.abs(end - start).max()
+    reached = bench.state()
+    assert start[0] < moved[0] < reached[0] < end[0] - 0.05
+    bench.succeeds(bench.send(plan(reached, start)))
+
+
+def test_a_goal_that_has_not_begun_is_cancelled_at_once(bench):
+    """It has a stamp in the future; the arm stays where it is."""
+    start = bench.state()
+    goal = plan(start, start + 0.3)
+    goal.trajectory.header.stamp.sec = 2**31 - 1
+    handle = bench.send(goal)
+    assert handle.accepted
+    count = len(bench.controller.goals)
+    handle.cancel_goal_async()
+    assert bench.result(handle).status == GoalStatus.STATUS_CANCELED
+    assert len(bench.controller.goals) == count
+    assert bench.state() == pytest.approx(start, abs=1e-9)
 
 
 def nonsense():
@@ -241,3 +288,53 @@ def test_the_time_tolerance_is_stretched_as_the_motion_is(bench):
     accelerations = np.array([point.accelerations for point in sent.trajectory.points])
     assert np.abs(accelerations).max() <= 4.0
     assert bench.result(handle).status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_feedback_of_joints_that_the_goal_lacks_passes_through():
+    """Controllers name all their joints in the feedback on goals of some."""
+    t = np.array([0.0, 1.0])
+    motion = CorrectedMotion(
+        ('elbow', 'shoulder'), t, np.array([[0.2, 0.1], [0.2, 0.1]]), *np.zeros((2, 2, 2)),
+        np.zeros((2, 2)), t, 1.0, (), 0.0)
+    given = FollowJointTrajectory.Feedback(joint_names=['rail', 'shoulder', 'elbow'])
+    given.actual.positions = [3.0, 0.6, 0.7]
+    found = rigid_feedback(given, motion, 0.5)
+    assert found.joint_names == given.joint_names
+    assert found.actual.positions == pytest.approx([3.0, 0.5, 0.5])
+
+
+def test_stamps_that_do_not_run_forward_are_dropped_and_counted(bench):
+    """A driver that repeats its last message does not keep the state fresh."""
+    bench.controller.silent = True
+    entry = bench.node.measured.entries['shoulder']
+    message = JointState(name=NAMES, position=bench.controller.position.tolist())
+    message.header.stamp = bench.node.get_clock().now().to_msg()
+    send = bench.node.joint_states[1].callback
+    send(serialize_message(message))
+    received = entry.received
+    send(serialize_message(message))
+    assert entry.received == received
+    message.header.stamp.sec -= 9
+    send(serialize_message(message))
+    message.header.stamp.sec += 99
+    send(serialize_message(message))
+    assert entry.received == received
+    values = bench.node.diagnostic_values()
+    assert values['dropped/stamp_runs_back'] == values['dropped/stamp_in_future'] == 1
+    assert 's in the future' in bench.message
+    bench.controller.silent = False
+    bench.state()
+
+
+def test_a_node_that_ends_while_the_controller_answers_leaves_no_goal(bench):
+    """The controller's goal is cancelled, and the planner's refused."""
+    start = bench.state()
+    sent, node = bench.node._goals._sent, bench.node
+    bench.node._goals._sent = lambda goal: (sent(goal), node.trigger_deactivate())[0]
+    bench.refused(plan(start, start + 0.3), 'not active any more')
+    bench.node._goals._sent = sent
+    bench.wait_for(lambda: not bench.controller._active)
+    node.trigger_activate()
+    reached = bench.state()
+    assert np.abs(reached - start).max() < 0.2
+    bench.succeeds(bench.send(plan(reached, start)))

@@ -24,7 +24,7 @@ def script(name):
 
 prose = script('prose')
 MOST_WORDS = 20  # of a sentence of a message
-LOG_CALLS = {'debug', 'info', 'warning', 'warn', 'error', 'exception', 'fatal', 'critical'}
+LABELS = {'label', 'title', 'xlabel', 'ylabel'}
 
 
 def lines_of_prose(path):
@@ -49,17 +49,6 @@ def strings(node):
             yield child.value
 
 
-def messages(path):
-    """Yield line and text of log records, warnings and errors of a module."""
-    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
-        if isinstance(node, ast.Raise) and node.exc is not None:
-            yield node.lineno, ' '.join(strings(node.exc))
-        elif isinstance(node, ast.Call):
-            name = getattr(node.func, 'attr', getattr(node.func, 'id', ''))
-            if name in LOG_CALLS or name.endswith(('Error', 'warn', '_note')):
-                yield node.lineno, ' '.join(strings(node))
-
-
 def template(node):
     """Return the text of an expression, X for each value; of alternatives the longest."""
     if isinstance(node, ast.Constant):
@@ -73,8 +62,8 @@ def template(node):
     return ''
 
 
-def long_sentences(tree):
-    """Yield line and number of words of long sentences in the texts of a module."""
+def texts(tree):
+    """Yield line and text of every string of a module, docstrings apart."""
     seen = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     before = {id(a): 'Argument "x" ' for call in ast.walk(tree) if isinstance(call, ast.Call)
               and getattr(call.func, 'id', '') == 'ArgumentError' for a in call.args}
@@ -82,10 +71,16 @@ def long_sentences(tree):
         if isinstance(node, (ast.BinOp, ast.JoinedStr, ast.IfExp, ast.Constant)):
             text = '' if id(node) in seen else before.get(id(node), '') + template(node)
             seen.update(map(id, ast.walk(node)))
-            for sentence in re.split(r'(?<=[.!?])\s|\n', text):
-                count = len(re.findall(r'\S*\w\S*', sentence))
-                if count > MOST_WORDS:
-                    yield node.lineno, count
+            yield node.lineno, text
+
+
+def long_sentences(tree):
+    """Yield line and number of words of long sentences in the texts of a module."""
+    for line, text in texts(tree):
+        for sentence in re.split(r'(?<=[.!?])\s|\n', text):
+            count = len(re.findall(r'\S*\w\S*', sentence))
+            if count > MOST_WORDS:
+                yield line, count
 
 
 def parsers(parser):
@@ -116,11 +111,12 @@ def test_lines_of_documents_are_at_most_99_columns(path):
 
 
 def test_lines_of_other_files_that_are_read_are_at_most_99_columns():
-    """Parameters, schemas, C and C++, and the change log."""
-    package = ROOT / 'flexdyn_ros'
-    kinds = '.yaml', '.c', '.h', '.hpp', '.cpp'
-    files = [path for path in package.rglob('*') if path.suffix in kinds]
-    found = [f'{path.relative_to(ROOT)}:{number}' for path in (*files, ROOT / 'CHANGELOG.rst')
+    """Parameters, schemas, C and C++, descriptions of robots, and the rest."""
+    kinds = '.yaml', '.c', '.h', '.hpp', '.cpp', '.xacro', '.xml'
+    files = [path for folder in ('flexdyn_ros', 'config', 'urdf', 'examples', 'launch')
+             for path in (ROOT / folder).rglob('*') if path.suffix in kinds]
+    files += [ROOT / 'CHANGELOG.rst', ROOT / 'Makefile']
+    found = [f'{path.relative_to(ROOT)}:{number}' for path in files
              for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1)
              if len(line) > WIDTH]
     assert len(files) > 30 and not found
@@ -138,6 +134,7 @@ def test_faults_of_english_are_found():
     assert [line for line, _ in prose.faults('One.\n\nThe node tells it.')] == [3]
     assert [line for line, _ in prose.faults(f'\n| Short. | {long} |\n| Short. | cells |')] == [2]
     assert list(prose.faults(f'The node runs `{long[4:-1]}` and a link.'))
+    assert list(prose.faults('``f`` tells ``g``.')) and not list(prose.faults('Run ``tells x``.'))
     assert not list(prose.faults(f'    {long}\n\n{"12 + 3 = 15; " * 9}'))
     assert not list(prose.faults(f'The node runs.\n\n```bash\n{long}\n```'))
 
@@ -163,7 +160,16 @@ def check_comments(path, source, form):
     for words, expected in {
         'What a cell holds.': ['"What"'], 'Whoever calls it.': ['"Whoever"'],
         'Where the load acts [m].': ['"Where the load acts [m] ..." as a noun'],
-        'Return where it lies.': ['"Return where"'], 'The shape, and how it bends.': ['"how"'],
+        'Which modes bend.': ['"Which modes bend ..." as a noun'],
+        'Time in which it ends.': [], 'in which it ends': ['"in which it ends ..." as a noun'],
+        'When it starts [s].': ['"When it starts [s] ..." as a noun'],
+        'When it starts, x is 0.': [],
+        'Where it stands, (n,) [m].': ['"Where it stands, (n,) [m] ..." as a noun'],
+        'Where it moves: walls, a box.': ['"Where it moves: walls, a box ..." as a noun'],
+        'Return where it lies.': ['"Return where"'], 'Return which bend.': ['"Return which"'],
+        'The frame sees it.': ['"sees"'], 'Modes, and which bend.': ['"and which"'],
+        'The states, which it returns.': [],
+        'The shape, and how it bends.': ['"how"'],
         'The node tells it.': ['"tells"'], 'a ' * 26: [f'26 words: {"a " * 6}...'],
         'Where there is no loop, the step is 0.': [], 'None where there is no loop.': [],
         'The row where it starts.': [], 'noqa: E501': [], 'SPDX-License-Identifier: MIT': [],
@@ -202,15 +208,28 @@ def test_help_of_the_commands_has_no_private_words():
     assert not {prog: words for prog, words in found.items() if words}
 
 
-def test_messages_have_no_private_words():
+def test_messages_and_reports_have_no_private_words():
     found, count = [], 0
     for path in sorted((ROOT / 'flexdyn_ros').rglob('*.py')):
-        for line, text in messages(path):
-            count += bool(text)
+        for line, text in texts(ast.parse(path.read_text(encoding='utf-8'))):
+            count += ' ' in text
             words = private_words(text)
             if words:
                 found.append(f'{path.relative_to(ROOT)}:{line}: {words}')
-    assert count > 300
+    assert count > 1000
+    assert not found
+
+
+def test_titles_and_labels_of_pictures_have_no_private_words():
+    found, count = {}, 0
+    for path in sorted(path for name in prose.FOLDERS for path in (ROOT / name).rglob('*.py')):
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+            if isinstance(node, ast.keyword) and node.arg in LABELS:
+                words = [word for text in strings(node.value) for word in private_words(text)]
+                count += 1
+                if words:
+                    found[f'{path.relative_to(ROOT)}:{node.value.lineno}'] = words
+    assert count > 100
     assert not found
 
 

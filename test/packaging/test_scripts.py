@@ -2,6 +2,9 @@
 """The scripts that count lines and that apply seeded faults."""
 
 import importlib.util
+import re
+import shutil
+import subprocess
 
 from clean_environment import ROOT
 import pytest
@@ -62,3 +65,14 @@ def test_a_fault_whose_text_is_gone_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(faults, 'LIST', tmp_path / 'faults.yaml')
     with pytest.raises(SystemExit, match="errors.py: 'no such text' occurs 0 times"):
         faults.read_faults()
+
+
+@pytest.mark.skipif(shutil.which('make') is None, reason='make is not installed')
+def test_make_help_lists_every_target_with_a_text():
+    text = (ROOT / 'Makefile').read_text(encoding='utf-8')
+    targets = re.findall(r'^([\w-]+):.* ## ', text, re.MULTILINE)
+    done = subprocess.run(
+        ['make', '--no-print-directory', 'help'], cwd=ROOT, capture_output=True, text=True,
+        check=True)
+    assert len(targets) > 20
+    assert re.findall(r'^  make ([\w-]+) ', done.stdout, re.MULTILINE) == targets

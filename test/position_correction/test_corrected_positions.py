@@ -17,6 +17,7 @@ from flexdyn_ros.position_correction.reference_motion import (
     TrajectoryPoints,
 )
 from flexdyn_ros.position_correction.stop import stopped
+from flexdyn_ros.tip_tracking.tip_zeros import NotInvertible
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -158,6 +159,28 @@ def test_trajectories_that_cannot_be_followed_are_refused(points, names, choices
         corrected_positions(pendulum(), names, points, None, CorrectionChoices(**choices))
 
 
+@pytest.mark.parametrize('choice', [
+    {'max_correction': np.nan}, {'max_acceleration': 0.0}, {'sample_period': 0.0},
+    {'start_tolerance': np.nan}, {'blend_time': -1.0}, {'max_duration': np.inf}])
+def test_choices_that_bound_nothing_are_refused(choice):
+    with pytest.raises(ArgumentError, match=next(iter(choice))):
+        corrected_positions(
+            pendulum(), ['hub'], rest_to_rest(0.0, 0.1), None, CorrectionChoices(**choice))
+
+
+@pytest.mark.parametrize('t, positions, velocities, accelerations', [
+    ([0.0, np.nan], [[0.0], [1.0]], None, None), ([0.5, 0.5], [[0.0], [1.0]], None, None),
+    ([-1.0, 0.5], [[0.0], [1.0]], None, None), ([], np.zeros((0, 1)), None, None),
+    ([0.0, 1.0], [0.0, 1.0], None, None), ([0.0, 1.0], [[0.0, 0.0]] * 2, None, None),
+    ([0.0, 1.0], [[0.0], [1.0]], [[0.0]], None),
+    ([0.0, 1.0], [[0.0], [1.0]], None, [[0.0], [0.0]])])
+def test_points_of_a_wrong_shape_are_refused(t, positions, velocities, accelerations):
+    rows = [each if each is None else np.array(each)
+            for each in (positions, velocities, accelerations)]
+    with pytest.raises(ArgumentError, match='has (times|shape|accelerations)'):
+        corrected_positions(pendulum(), ['hub'], TrajectoryPoints(np.array(t), *rows))
+
+
 # A vertical plane: the upper link bends, the shoulder has a spring.
 FLEXIBLE = """<robot name="two"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
@@ -258,6 +281,26 @@ def test_arguments_of_a_wrong_type_or_shape_are_named():
     ):
         with pytest.raises(ArgumentError, match=f'"{name}"'):
             call()
+
+
+PAN = """<link name="base"/><link name="column"/><joint name="pan" type="revolute">
+<parent link="base"/><child link="column"/><axis xyz="0 0 1"/>
+<limit lower="-3" upper="3" velocity="3" effort="100"/></joint>"""
+
+
+def test_paths_on_which_joints_cannot_hold_the_tip_are_refused_at_once():
+    """The decoupling matrix of an arm that bends sideways too changes its sign on the way."""
+    text = FLEXIBLE.format(young=2e11, stiffness=2e4)
+    for old, new in (
+            ('<link name="base"/>', PAN),
+            ('<parent link="base"/><child link="upper"/>',
+             '<parent link="column"/><child link="upper"/>'),
+            ('</beam>', '<bending axis="y" modes="1" damping_ratio="0.02"/></beam>')):
+        text = text.replace(old, new)
+    points = rest_to_rest([0.0, -0.3, 0.6], [0.4, -0.7, 1.6], 1.5)
+    with pytest.raises(NotInvertible, match=r'decoupling matrix is singular at 0\.\d+ s'):
+        corrected_positions(
+            fd.Dynamics(fd.load_robot(text)), ('pan', *NAMES), points, None, WIDE)
 
 
 def test_joints_that_are_left_out_have_no_springs():

@@ -98,7 +98,7 @@ def test_a_loss_that_comes_late_is_seen():
     """
     Most of the kinetic energy is lost after two quiet seconds; the proposed step mends it.
 
-    The motion is chaotic, so that rounding decides when most of it is lost.
+    The motion is chaotic, so that rounding shifts the time at which most of it is lost.
     """
     dyn = fd.Dynamics(fd.load_robot(URDF / 'two_link_arm.urdf.xacro'))
     run = ([0.4, 0.4, 0.0, 0.0], np.zeros(4), None)

@@ -41,5 +41,5 @@ def picture(page, left=0, right=SIZE['width']):
 
 
 def coloured(pixels, least=40):
-    """Return which pixels have a colour: their channels differ."""
+    """Return whether each pixel has a colour: its channels differ."""
     return np.ptp(pixels, axis=-1) > least

@@ -127,7 +127,7 @@ def draw_bending(folder: Path) -> list[Picture]:
         right.axvline(printed, color=COLOURS[k], linestyle=':', linewidth=1)
     right.set(xlim=(0.0, 450.0), ylim=(1e-6, 2.0), xlabel='frequency [Hz]',
               ylabel='spectrum, largest 1', title='Modes; dotted: beam theory')
-    right.legend(frameon=False)
+    right.legend(frameon=False, loc='upper center', bbox_to_anchor=(0.66, 1.02))
     save_figure(figure, folder, 'er_case1.png')
     return [Picture(
         'er_case1.png', 'Case 1 of El-Rayyes: a clamped link under a step load at its tip. Each '

@@ -35,7 +35,7 @@ class Bars:
     Attributes:
         length: Of a bar [m].
         mass: Of a bar, spread evenly along it [kg].
-        passive: Which of the joints are passive, (n,) of bool.
+        passive: Whether each joint is passive, (n,) of bool.
         stiffness: Of a passive joint [N m/rad].
     """
 

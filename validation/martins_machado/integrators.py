@@ -105,7 +105,7 @@ def _sample_places(times: np.ndarray, duration: float) -> list[int]:
 
 
 def _unstable() -> tuple[float, float]:
-    """Return when RK2 diverges [s], and the rate at which its fastest vibration grows [1/s]."""
+    """Return the time at which RK2 diverges [s], and the growth of its fastest vibration [1/s]."""
     given = inputs('mm_integrators')['unstable']
     dyn, start = paper_arm()
     try:

@@ -176,7 +176,7 @@ def draw(folder: Path) -> list[Picture]:
                     label=f'joint {k + 1}')
         right.plot(run.t, 1e3 * tips[:, k], color=COLOURS[k], label=f'link {k + 1}')
     left.set(title='Joints: desired (broad) and simulated', ylabel='angle [rad]')
-    middle.set(title='What the flexible arm deviates by', ylabel='angle [mrad]')
+    middle.set(title='Deviation of the flexible arm', ylabel='angle [mrad]')
     right.set(title='Tips of the links', ylabel='deflection [mm]')
     for axes in (left, middle, right):
         axes.set_xlabel('time [s]')

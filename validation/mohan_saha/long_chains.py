@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the recursive solution is the better one: many links, and a heavy mass at the tip."""
+"""Chains with a better recursive solution: many links, and a heavy mass at the tip."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _milliseconds(steps: list[float]) -> str:
 
 
 def _escapes() -> dict[str, int]:
-    """Return which solution escapes first with each step beyond the bound."""
+    """Return the number of steps beyond the bound with which each solution escapes first."""
     given = inputs(CASE)
     found = {RECURSIVE: 0, DENSE: 0, 'neither': 0, 'ruined': 0}
     for dt in given['beyond']:
@@ -195,7 +195,7 @@ def draw(folder: Path) -> list[Picture]:
         'bound of RK4 the two are one line over 10 s, in double and in single precision. In '
         'single precision the dense solution has more noise in the acceleration. Below: a step '
         'beyond that bound ruins a run, for both alike. A little more or less of it decides '
-        'which of them escapes.',
+        'on the one that escapes.',
     )]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which codes are there, and rows of a comparison with each."""
+"""The installed codes, and rows of a comparison with each."""
 
 from __future__ import annotations
 

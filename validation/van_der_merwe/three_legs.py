@@ -135,7 +135,7 @@ def controlled(
 
     Args:
         target: Set points of the leg's rotation, slide and second rotation, (3,).
-        joints: Which of them are controlled.
+        joints: Numbers of those that are controlled.
         t_end: End of the run [s].
         start: The integrals at the start.
         h: Time step [s].

@@ -42,7 +42,7 @@ class Executor:
         """
         Return the function of vectors, wrenches and parameters; constants are part of it.
 
-        It is None where loops count and nothing solves them.
+        It is None where the function depends on loops and compiled code does not solve them.
         """
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class PythonExecutor(Executor):
     name = 'python'
 
     def function(self, variant: Variant) -> Optional[Callable[..., Any]]:
-        """Return the function of a variant, None where loops count."""
+        """Return the function of a variant, None where it depends on loops."""
         if variant.request.settings:
             return None
         plain = self._plain(variant)

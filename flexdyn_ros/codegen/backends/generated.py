@@ -247,7 +247,7 @@ def generated_backend(
     Return the backend "c", "python" or "auto" of a robot.
 
     Args:
-        kind: Which one.
+        kind: Name of the backend.
         robot: The robot.
         gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
         payloads: Inertia in link axes by link name.

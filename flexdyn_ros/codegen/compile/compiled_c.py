@@ -109,7 +109,7 @@ def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
     n_x = max(sum(sizes), ROWS)
     n_y = max(sum(output.size for output in trace.outputs), ROWS)
     on_stack = MOST_LANES * (n_x + n_y) <= MOST_PACKED
-    work = 0 if on_stack else n_x + n_y  # where the program's own memory starts
+    work = 0 if on_stack else n_x + n_y  # start of the program's own memory
     if on_stack:
         arrays = [f'        lanes x[{n_x}], y[{n_y}];']
     else:

@@ -43,7 +43,7 @@ def _header(program: CProgram) -> str:
 def _example(program: CProgram) -> str:
     """Return a main that calls the function at zero (quaternions at identity) and prints."""
     trace = program.trace
-    lines = [f'/* Calls {trace.name} once and prints what it gives. */', '#include <stdio.h>', '',
+    lines = [f'/* Calls {trace.name} once and prints its results. */', '#include <stdio.h>', '',
              f'#include "{trace.name}.h"', '', 'int main(void)', '{']
     arguments = []
     for each in trace.inputs:

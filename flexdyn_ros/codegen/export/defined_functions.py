@@ -43,7 +43,7 @@ def series(order: int, number: Number) -> str:
     Return sum_j (-u)^j / (2 j + order)! in Horner's form, in terms of u.
 
     Args:
-        order: Which function.
+        order: Of Stumpff's function, `order` in the sum.
         number: From a number to its text.
     """
     *lower, last = map(number, series_coefficients(order))

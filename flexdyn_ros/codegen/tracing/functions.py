@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requested functions: which one, of which frame, by which parameters."""
+"""Requested functions: name, frame and parameters."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Request:
     A requested function.
 
     Attributes:
-        name: Which one.
-        frame: Which frame it is about.
-        parameters: Which parameters it is about.
+        name: Its name.
+        frame: Its frame, or None.
+        parameters: Those of its derivatives.
         settings: Numbers of compiled code that solves loops at each call; empty where loops do not
-            count. The first is the largest constraint error that it takes, as a fraction of the
+            matter. The first is the largest constraint error that it takes, as a fraction of the
             loop's length [- | rad]. The second is the rank of the constraints plus one, or zero
             where it finds the rank.
     """

@@ -7,7 +7,7 @@ with ten digits (1.57079632679). Rotation matrices then hold entries of some 1e-
 zero. Each would cost operations in generated code. Forces change by about as much, relative to
 their size, and accelerations by up to that times the condition number of the mass matrix.
 
-Equivalent formulations of a function come first: which ones suit a robot, and which are compared.
+Equivalent formulations of a function come first: those that suit a robot, and those compared.
 """
 
 from __future__ import annotations

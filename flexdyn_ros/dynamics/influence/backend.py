@@ -70,7 +70,7 @@ class InfluenceBackend(ReferenceBackend):
             robot: The robot.
             gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
             payloads: Inertia in link axes by link name.
-            approximations: Which ones of the method's paper are made.
+            approximations: Those of the method's paper that the model makes.
 
         Raises:
             ArgumentError: If a cross-section turns by King's first-order rotation.

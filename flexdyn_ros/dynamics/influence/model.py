@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A robot as the method of kinematic influence sees it: bodies, their fields, approximations.
+A robot in terms of the method of kinematic influence: bodies, their fields, approximations.
 
 The approximations are those of Graves's paper, each chosen by name. Kinematics, gravity, springs,
 losses and outside wrenches stay exact.
@@ -36,7 +36,7 @@ import numpy as np
 
 class Approximations(NamedTuple):
     """
-    Which approximations are made; none by default.
+    The approximations of a model; none by default.
 
     Attributes:
         undeformed_inertia: Whether links have the inertia of their undeformed shape.
@@ -107,12 +107,12 @@ def _lump(robot: Robot, body: Body) -> Lump:
 @dataclass(frozen=True)
 class InfluenceModel:
     """
-    A robot as this method sees it.
+    A robot in terms of this method.
 
     Attributes:
         tree: The bodies.
         fields: The fields of each body.
-        approximations: Which ones are made.
+        approximations: Those that it makes.
         lumps: For each body its substitute where masses are lumped, or None.
     """
 

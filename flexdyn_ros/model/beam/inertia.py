@@ -195,7 +195,7 @@ def _carried_bodies(
 
 
 def _carried_body(beam: Beam, fraction: float, moments: MassMoments) -> CarriedBody:
-    """Return a body given by its moments about the link's origin as a cross-section sees it."""
+    """Return a body, given by moments about the link's origin, in axes of its cross-section."""
     axes = np.array(beam.axes)
     if fraction > 1.0 - SAME_PLACE:
         fraction = 1.0

@@ -53,7 +53,7 @@ def read_beam(
         link: The link as in the URDF, or its piece.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
-        start: Where the beam starts in the frame of the URDF's link, (3,) [m].
+        start: Start of the beam in the frame of the URDF's link, (3,) [m].
 
     Raises:
         ModelError: The geometry is degenerate, or data that the modes need are missing.
@@ -228,7 +228,7 @@ def read_segments(
         link: The link as in the URDF.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
-        start: Where they start in the frame of the URDF's link, (3,) [m].
+        start: Their start in the frame of the URDF's link, (3,) [m].
 
     Raises:
         ModelError: The geometry is degenerate, or data that the axes need are missing.

@@ -72,7 +72,7 @@ def preload_stiffening(
     node_ids: Sequence[int], interface: Sequence[int],
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """
-    Return the arrays `stiffening_...` of docs/modal_files.md, and which nodes they hold for.
+    Return the arrays `stiffening_...` of docs/modal_files.md, and their nodes.
 
     Args:
         preloads: The loads.

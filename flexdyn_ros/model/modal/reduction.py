@@ -47,7 +47,7 @@ class FiniteElements:
         stiffness: Symmetric, shape (N, N).
         ties: All displacements by those that are free, sparse, shape (N, N), for nodes that
             follow others; None where all are free.
-        shown: Which nodes the file of modes holds, shape (n,); None for all.
+        shown: Whether the file of modes holds each node, shape (n,); None for all.
         preloads: Stiffness matrices under loads, for geometric stiffening.
     """
 

@@ -160,7 +160,7 @@ def _ties(frames: Sequence[TiedFrame], places: np.ndarray, surface: np.ndarray) 
 
 
 def _face(arms: np.ndarray, frame: TiedFrame, surface: np.ndarray) -> Optional[np.ndarray]:
-    """Return which nodes move with a frame, (n,); None where they span no face."""
+    """Return whether each node moves with a frame, (n,); None where they span no face."""
     near = surface & (np.linalg.norm(arms, axis=1) <= frame.radius)
     found, tolerance = [], 1e-3 * frame.radius
     for normal in np.eye(3) if frame.normal is None else [frame.normal]:

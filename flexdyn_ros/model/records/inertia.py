@@ -200,7 +200,7 @@ def inertia_problem(
     Args:
         mass: [kg].
         matrix: The inertia.
-        tests: Which of `failed_tests` count.
+        tests: Names of `failed_tests` that apply.
     """
     moments = principal_moments(mass, matrix)
     for test, excess in failed_tests(mass, moments).items():

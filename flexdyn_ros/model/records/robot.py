@@ -135,7 +135,7 @@ class Robot:
 
     @cached_property
     def mode_names(self) -> tuple[str, ...]:
-        """Names of the modal coordinates: elastic joints, bearings, modes, link by link."""
+        """Names of the modal coordinates, link by link, of elastic joints, bearings and modes."""
         names: list[str] = list(self.links[0].mode_names)
         for joint in self.joints:
             names.extend(joint.mode_names)
@@ -144,7 +144,7 @@ class Robot:
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Joint coordinates first, then modes: joint-and-mode space, length nv."""
+        """Names of the joint coordinates, then of the modes, (nv,)."""
         return self.joint_names + self.mode_names
 
     @property
@@ -164,7 +164,7 @@ class Robot:
 
     @property
     def nq(self) -> int:
-        """Number of configuration coordinates: nv, and one more for each quaternion."""
+        """Number of configuration coordinates, nv and one more for each quaternion."""
         return self.nv + len(self.quaternion_starts)
 
     @property

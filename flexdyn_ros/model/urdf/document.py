@@ -189,7 +189,7 @@ def expand_xacro(
 
 class _Arguments(dict[str, str]):
     """
-    Arguments of xacro that remember which of them xacro looked for.
+    Arguments of xacro that record the names that xacro looked for.
 
     xacro looks up every argument that a file declares or uses, and reports no others.
 

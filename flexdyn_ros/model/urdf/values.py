@@ -92,7 +92,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _reason(text: str) -> str:
-    """Return which character of a text no number has, if one is easily overlooked."""
+    """Return a sentence about the character that makes a text no number, and the remedy."""
     for character in text:
         if not character.isascii():
             name = unicodedata.name(character, 'a character without a name')

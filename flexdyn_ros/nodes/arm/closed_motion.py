@@ -274,7 +274,7 @@ class ClosedMotion:
         return np.array(columns).T
 
 
-def what_follows(
+def following_motion(
     dyn, coordinates: ArmCoordinates, names: Sequence[str] = ()
 ) -> Union[FreeBase, ClosedMotion]:
     """

@@ -13,7 +13,7 @@ from typing import Optional, Union
 from flexdyn_ros.dynamics.modal_motion import alpha_step
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.arm.closed_motion import ClosedMotion, what_follows
+from flexdyn_ros.nodes.arm.closed_motion import ClosedMotion, following_motion
 from flexdyn_ros.nodes.arm.free_base import FreeBase
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 from flexdyn_ros.quasi_static.static_deflection import SMALLEST_DEFLECTION, StaticDeflection
@@ -70,7 +70,7 @@ class ModalEquations:
         """
         self._dyn = dyn
         self._coordinates = coordinates
-        self._base = base or what_follows(dyn, coordinates)
+        self._base = base or following_motion(dyn, coordinates)
         if isinstance(self._base, ClosedMotion) and self._base.bound:
             raise NotYetSupported(
                 f'the deflection of {", ".join(self._base.bound)}, which the loops prevent, is '

@@ -59,7 +59,7 @@ class VibratingArm:
         self._vector = np.zeros(0)  # see `Dynamics.hybrid_step`
 
     def reset(self) -> None:
-        """Forget the state; the next sample starts anew."""
+        """Discard the state; the next sample starts anew."""
         self._sample = None
 
     def at(self, sample: JointSample) -> ModalState:

@@ -154,7 +154,7 @@ def _continued(quaternion: np.ndarray, last: Optional[np.ndarray]) -> np.ndarray
     return -quaternion if backward else quaternion
 
 
-UNIT_TOLERANCE = 1e-2  # by which the length of a quaternion may differ from 1
+UNIT_TOLERANCE = 1e-2  # largest difference of the length of a quaternion from 1
 
 
 def vector_components(*vectors: Any) -> np.ndarray:

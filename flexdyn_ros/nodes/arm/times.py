@@ -40,7 +40,7 @@ class Watchdog:
         self._fed = now
 
     def clear(self) -> None:
-        """Forget the input, as if it had never arrived."""
+        """Discard the input, as if it had never arrived."""
         self._fed = None
 
     @property
@@ -58,7 +58,7 @@ class Watchdog:
         return age is not None and self.timeout > 0.0 and age > self.timeout
 
 
-FUTURE = 1.0  # by which stamps may lie ahead of the node's clock in real time [s]
+FUTURE = 1.0  # lead that stamps may have over the node's clock in real time [s]
 SOURCES = 64  # publishers that are distinguished by the names in their messages
 
 STANDS_STILL, RUNS_BACK = 'stamp_stands_still', 'stamp_runs_back'

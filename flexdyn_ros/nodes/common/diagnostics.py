@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics of a node, as REP 107 has them."""
+"""Diagnostics of a node, in the form of REP 107."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ ORDERS = {b'\0\0': '>', b'\0\1': '<'}
 """Signs of the orders of bytes for struct, by the start of the message."""
 COUNTS = {sign: struct.Struct(f'{sign}I') for sign in ORDERS.values()}
 TIMES = {sign: struct.Struct(f'{sign}iI') for sign in ORDERS.values()}
-START = 4  # where alignment counts from
+START = 4  # origin of the alignment
 DOUBLE = 8  # size of a double
 
 

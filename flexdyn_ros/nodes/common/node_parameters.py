@@ -77,7 +77,7 @@ class NodeParameters:
         return self._values[name]
 
     def take_changes(self) -> set[str]:
-        """Return the names that have been set since the last call, and forget them."""
+        """Return the names that have been set since the last call, and clear them."""
         # Another thread that adds names to the old set keeps it for the next call.
         changed, self.changed = self.changed, set()
         return changed

@@ -222,7 +222,7 @@ class RobotNode(GuardedCallbacks, ABC):
         return result
 
     def on_cleanup(self, state) -> TransitionCallbackReturn:
-        """Forget the robot."""
+        """Discard the robot."""
         self.robot = self.dyn = None
         self._loaded_text = ''
         return super().on_cleanup(state)

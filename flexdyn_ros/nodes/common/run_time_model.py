@@ -132,7 +132,7 @@ class RunTimeModel:
 
     def update_gravity(self) -> None:
         """
-        Set gravity as the root frame sees it now.
+        Set gravity in the present axes of the root frame.
 
         Raises:
             FlexdynError: No transform of the root frame has arrived yet.

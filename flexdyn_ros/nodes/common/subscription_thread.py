@@ -18,7 +18,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 
-LONGEST_WAIT = 200_000_000  # after which the thread looks whether the context has ended [ns]
+LONGEST_WAIT = 200_000_000  # time between two looks at the end of the context [ns]
 EVENT_PERIOD = 0.1  # between two looks at events, such as lost messages [s]
 STOP_LIMIT = 1.0  # for the callback that runs at a stop [s]
 TAKING = 'a message'  # counts failures outside callbacks

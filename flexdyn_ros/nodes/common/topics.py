@@ -158,7 +158,8 @@ class TransformTopics:
         if count > MOST_TRANSFORMS:
             self._node.get_logger().warning(
                 f'a message of TF has {count} transforms. Converting it takes 2 ms for each '
-                f'{MOST_TRANSFORMS}, in which no torque is computed', throttle_duration_sec=10.0)
+                f'{MOST_TRANSFORMS}, and no torque is computed meanwhile',
+                throttle_duration_sec=10.0)
         self.tree.take(message, received)
 
     @staticmethod

@@ -71,7 +71,7 @@ class PlayedTrajectory:
         Return the way to the start and the repetitions as one message.
 
         Args:
-            start: Where the arm stands, (n,) [rad | m].
+            start: Position of the arm, (n,) [rad | m].
             speed: Of the fastest joint on the way [rad/s | m/s].
             repetitions: Number of them.
         """

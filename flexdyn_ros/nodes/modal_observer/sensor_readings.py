@@ -9,11 +9,13 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 from flexdyn_ros.model.records.sensor import MountedSensor
 from flexdyn_ros.nodes.arm.arm_coordinates import motor_side
 from flexdyn_ros.nodes.arm.multi_dof_joint import vector_components
+from flexdyn_ros.nodes.arm.plausibility import Bound
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import Imu, JointState
 
+_MISSHAPEN = 'it needs different names, and a position of each name'
 _POSITIONS = ('motor_position', 'link_position')
 
 
@@ -38,8 +40,8 @@ class SensorReadings:
         Args:
             node: A ModalObserverNode.
         """
-        self._prefix = node.parameters['frame_prefix']
-        self.set_sensors((), {})
+        self._node, self._prefix = node, node.parameters['frame_prefix']
+        self.set_sensors((), {}, {})
         profile = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
         self.subscriptions = [
             node.create_subscription(kind, topic, callback, profile)
@@ -47,15 +49,19 @@ class SensorReadings:
                 (JointState, '~/readings', self._on_readings), (Imu, '~/imu', self._on_imu),
                 (WrenchStamped, '~/wrench', self._on_wrench))]
 
-    def set_sensors(self, sensors: Sequence[MountedSensor], links: Mapping[str, str]) -> None:
+    def set_sensors(
+        self, sensors: Sequence[MountedSensor], links: Mapping[str, str],
+        bounds: Mapping[str, Bound],
+    ) -> None:
         """
-        Forget all readings.
+        Discard all readings.
 
         Args:
             sensors: The sensors from now on.
             links: Child link of each joint.
+            bounds: Of plausible positions, by joint.
         """
-        self.sensors, self._links = tuple(sensors), links
+        self.sensors, self._links, self._bounds = tuple(sensors), links, bounds
         self.values = np.full(len(sensors), np.nan)
         self._times = np.full(len(sensors), -np.inf)
 
@@ -70,9 +76,9 @@ class SensorReadings:
         Returns:
             The fault of it, by joint.
         """
-        if len(message.position) != len(message.name):
-            return {'joint_states': 'dropped: it needs a position of each name'}
-        at = dict(zip(message.name, message.position))
+        at = _by_name(message)
+        if at is None:
+            return {'joint_states': f'dropped: {_MISSHAPEN}'}
         problems = {}
         for k, sensor in enumerate(self.sensors):
             if sensor.measures not in _POSITIONS:
@@ -82,10 +88,14 @@ class SensorReadings:
             # Without an entry of its motor side, a joint's own entry is the motor side.
             if sensor.measures == 'link_position' and motor not in at:
                 continue
-            if not np.isfinite(at.get(name, np.nan)):
+            value = at.get(name, np.nan)
+            implausible = self._bounds[sensor.frame].problem(value, 0.0)
+            if not np.isfinite(value):
                 problems[sensor.frame] = 'has no finite position'
+            elif implausible:
+                problems[sensor.frame] = implausible
             else:
-                self._store(k, at[name], now)
+                self._store(k, value, now)
         return problems
 
     def efforts(self, message: JointState, joints: Iterable[str]) -> Optional[np.ndarray]:
@@ -106,7 +116,12 @@ class SensorReadings:
             for sensor, received in zip(self.sensors, self._times) if now - received > timeout}
 
     def _on_readings(self, message: JointState) -> None:
-        at = dict(zip(message.name, message.position))
+        at = _by_name(message)
+        if at is None:
+            self._node.get_logger().warning(
+                f'~/readings dropped: {_MISSHAPEN}. Check its publisher.',
+                throttle_duration_sec=1.0)
+            return
         for k, sensor in enumerate(self.sensors):
             self._store(k, at.get(sensor.name, np.nan), time.monotonic())
 
@@ -128,3 +143,9 @@ class SensorReadings:
     def _store(self, k: int, value: float, now: float) -> None:
         if np.isfinite(value):
             self.values[k], self._times[k] = value, now
+
+
+def _by_name(message: JointState) -> Optional[dict[str, float]]:
+    """Return the positions of a message by name; None where its shape is wrong."""
+    at = dict(zip(message.name, message.position))
+    return at if len(at) == len(message.name) == len(message.position) else None

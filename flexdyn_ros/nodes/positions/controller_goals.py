@@ -11,7 +11,7 @@ from flexdyn_ros.nodes.positions.position_correction import set_duration, trajec
 from flexdyn_ros.position_correction import CorrectedMotion
 import numpy as np
 
-RATE_STEP = 5e-3  # in which the rate of a correction is measured [s]
+RATE_STEP = 5e-3  # half the time over which the rate of a correction is measured [s]
 
 
 def controller_goal(given: Any, motion: CorrectedMotion, stamp: Any) -> Any:
@@ -24,7 +24,7 @@ def controller_goal(given: Any, motion: CorrectedMotion, stamp: Any) -> Any:
     Args:
         given: The goal for the rigid arm.
         motion: Its corrected motion.
-        stamp: When it starts, a builtin_interfaces/Time.
+        stamp: Time of its start, a builtin_interfaces/Time.
     """
     goal = type(given)()
     header = given.trajectory.header
@@ -46,17 +46,20 @@ def rigid_feedback(given: Any, motion: CorrectedMotion, t: float) -> Any:
         motion: Their motion.
         t: Time since its start [s].
     """
-    columns = [motion.names.index(name) for name in given.joint_names]
-    correction = motion.correction
+    # A controller names all its joints; those that the motion lacks are not corrected.
+    columns = {name: k for k, name in enumerate(motion.names)}
+    named = [k for k, name in enumerate(given.joint_names) if name in columns]
+    correction = np.zeros((len(motion.t), len(given.joint_names)))
+    correction[:, named] = motion.correction[:, [columns[given.joint_names[k]] for k in named]]
     now, before, after = (
-        motion.at(correction, at)[columns] for at in (t, t - RATE_STEP, t + RATE_STEP))
+        motion.at(correction, at) for at in (t, t - RATE_STEP, t + RATE_STEP))
     rate = (after - before) / (2.0 * RATE_STEP)
     found = type(given)(header=given.header, joint_names=given.joint_names, error=given.error)
     for name in ('desired', 'actual'):
         point, of_motors = getattr(found, name), getattr(given, name)
         for field, change in (('positions', now), ('velocities', rate)):
             values = getattr(of_motors, field)
-            if len(values) == len(columns):
+            if len(values) == len(given.joint_names):
                 setattr(point, field, array('d', np.asarray(values) - change))
     for name in ('desired', 'actual', 'error'):
         set_duration(

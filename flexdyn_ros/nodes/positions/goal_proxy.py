@@ -32,11 +32,12 @@ class Execution:
 
     Attributes:
         motion: The motion.
-        start: When it starts, on the node's clock [ns].
+        start: Time of its start, on the node's clock [ns].
         given: The goal as the planner sent it.
         controller: The controller's goal.
         planner: The planner's goal; None until it is accepted.
         stopping: Whether it is being brought to rest.
+        late: Time by which the controller is behind the clock, as one with speed scaling [ns].
     """
 
     motion: CorrectedMotion
@@ -45,6 +46,7 @@ class Execution:
     controller: Any
     planner: Any = None
     stopping: bool = False
+    late: int = 0
 
 
 class GoalProxy:
@@ -101,8 +103,9 @@ class GoalProxy:
                       'the controller is gone', GoalStatus.STATUS_ABORTED)
 
     def elapsed(self, execution: Execution) -> float:
-        """Return the time since a motion has started [s]."""
-        return (self._node.get_clock().now().nanoseconds - execution.start) / NANOSECONDS
+        """Return the time that has passed of a motion [s]."""
+        now = self._node.get_clock().now().nanoseconds
+        return (now - execution.start - execution.late) / NANOSECONDS
 
     # Goals.
 
@@ -148,6 +151,9 @@ class GoalProxy:
         if not handle.accepted:
             raise FlexdynError(
                 'the controller rejects the corrected trajectory. Read its log')
+        if not self._node.active:
+            handle.cancel_goal_async()
+            raise FlexdynError('the node is not active any more. Activate it')
         execution = Execution(motion, start, given, handle)
         self._await_result(execution, handle)
         return execution
@@ -178,7 +184,13 @@ class GoalProxy:
         execution = self.execution
         if execution is not None and execution.planner is not None:
             stamp = nanoseconds(message.feedback.header.stamp)
-            elapsed = (stamp - execution.start) / NANOSECONDS if stamp else self.elapsed(execution)
+            ahead = nanoseconds(message.feedback.desired.time_from_start)
+            # The time of the next point, as joint_trajectory_controller fills it in.
+            if stamp and ahead > 0:
+                execution.late = max(0, stamp - execution.start - ahead)
+            elapsed = self.elapsed(execution)
+            if stamp:
+                elapsed = (stamp - execution.start - execution.late) / NANOSECONDS
             execution.planner.publish_feedback(
                 rigid_feedback(message.feedback, execution.motion, elapsed))
 
@@ -215,26 +227,33 @@ class GoalProxy:
         return FollowJointTrajectory.Result(error_code=code, error_string=text)
 
     def _on_cancel(self, goal: Any) -> CancelResponse:
-        if self.execution is not None and not self.execution.stopping:
+        if self.execution is not None:
             self.halt(self.execution)
         return CancelResponse.ACCEPT
 
     def halt(self, execution: Execution) -> None:
         """Replace the controller's goal by one that stops on the path, else cancel it."""
+        if execution.stopping:
+            return
         p = self._node.parameters
         execution.stopping = True
-        at = max(self.elapsed(execution) + p['stop_delay'], 0.0)
+        at = self.elapsed(execution) + p['stop_delay']
+        if at <= 0.0:
+            execution.controller.cancel_goal_async()  # it has not begun
+            return
         halted = stopped(execution.motion, at, p['correction.max_acceleration'] or None)
         if halted is None:
             self._node.get_logger().info('the motion ends before the limits allow a stop')
             return
-        goal = controller_goal(execution.given, halted, Time(nanoseconds=execution.start).to_msg())
+        start = execution.start + execution.late
+        goal = controller_goal(execution.given, halted, Time(nanoseconds=start).to_msg())
         replaced, execution.controller = execution.controller, None
 
         def on_answer(answer: Future) -> None:
             handle = answer.result()
             if handle is not None and handle.accepted:
                 execution.motion, execution.controller = halted, handle
+                execution.start, execution.late = start, 0
                 self._await_result(execution, handle)
             else:
                 self._node.get_logger().error(

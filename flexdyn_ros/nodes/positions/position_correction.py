@@ -19,7 +19,7 @@ from flexdyn_ros.position_correction import (
     CorrectionRefused,
     TrajectoryPoints,
 )
-from flexdyn_ros.position_correction.motor_motion import prepare
+from flexdyn_ros.position_correction.motor_motion import ElasticArm, prepare
 import numpy as np
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -125,13 +125,16 @@ class PositionCorrection:
             FlexdynError: The robot is not supported.
         """
         self._node, self.dyn, p = node, node.dyn, node.parameters
-        self._arm = prepare(self.dyn, p['correction.frame'], p['correction.outputs'])
+        prepare(self.dyn, p['correction.frame'], p['correction.outputs'])
         self._work: Optional[_Work] = None
         self._lock = Lock()
 
     def standing(self, motors: np.ndarray) -> np.ndarray:
         """Return the joints of the rigid arm that stands where the motors hold the elastic one."""
-        return self._arm.rigid_positions(motors)
+        p = self._node.parameters
+        # As a trajectory from there: components of the tip are chosen at its start.
+        arm = ElasticArm(self.dyn, p['correction.frame'], p['correction.outputs'], motors)
+        return arm.rigid_positions(motors)
 
     def corrected(self, message: Any, command: Callable[[], np.ndarray]) -> Future:
         """

@@ -9,7 +9,7 @@ from typing import Sequence
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.arm.closed_motion import what_follows
+from flexdyn_ros.nodes.arm.closed_motion import following_motion
 from flexdyn_ros.nodes.arm.deflection import ModalEquations
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.nodes.simulator.joint_controller import JointController
@@ -148,7 +148,8 @@ class ArmSimulator:
             return q
         rest = np.zeros(self.coordinates.n_joints)
         sample = JointSample(0.0, q[: self.coordinates.n_positions], rest, rest)
-        base = what_follows(self._dyn, self.coordinates, self.coordinates.undriven(self.joints))
+        free = self.coordinates.undriven(self.joints)
+        base = following_motion(self._dyn, self.coordinates, free)
         bent = ModalEquations(self._dyn, self.coordinates, base).at(sample)
         return self.coordinates.configuration(base.completed(sample, bent).q, bent.delta)
 

@@ -97,8 +97,8 @@ class JointController:
 
         Args:
             size: Number of velocities.
-            of_q: Where the joints' positions are in q, shape (n,).
-            of_v: Where their velocities are in qd, shape (n,).
+            of_q: Places of the joints' positions in q, shape (n,).
+            of_v: Places of their velocities in qd, shape (n,).
         """
         if not (self.kp.any() or self.kd.any()):
             return None

@@ -4,8 +4,8 @@ Code for a changed model, made in another process while the node works with the 
 
 Tracing and compiling hold Python's interpreter for seconds, in a thread as well. So a process
 makes the code and leaves it in the cache on disk. A thread then loads it in milliseconds, and the
-node takes it between two cycles. `prepare` is all that both share: its calls decide which
-functions are made.
+node takes it between two cycles. `prepare` is all that both share: its calls decide on
+the functions that are made.
 """
 
 from __future__ import annotations

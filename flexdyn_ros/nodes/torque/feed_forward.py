@@ -8,7 +8,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.arm.closed_motion import what_follows
+from flexdyn_ros.nodes.arm.closed_motion import following_motion
 from flexdyn_ros.nodes.arm.deflection import ModalEquations, RigidArm
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.arm.modal_integrator import ModalSettings, VibratingArm
@@ -74,7 +74,7 @@ class FeedForward:
         self.wrenches = {link: np.zeros(6) for link in wrench_links}
         self._dyn = DynamicsUnderWrenches(dyn, self.wrenches) if wrench_links else dyn
         self.quiet: Optional[QuietFriction] = None
-        self.base = what_follows(self._dyn, self.coordinates, free)
+        self.base = following_motion(self._dyn, self.coordinates, free)
         self._equations: Optional[ModalEquations] = None
         self.arm = self._deflection_model(settings or ModalSettings())
         self.state = ModalState.zero(self.coordinates.n_modes)
@@ -131,7 +131,7 @@ class FeedForward:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the modal state."""
+        """Discard the modal state."""
         self.arm.reset()
 
     def torque(self, sample: JointSample) -> np.ndarray:

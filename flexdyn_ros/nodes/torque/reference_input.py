@@ -100,7 +100,7 @@ class ReferenceInput:
         self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
     ) -> None:
         """
-        Forget the reference, and set the feed-forward of the next ones.
+        Discard the reference, and set the feed-forward of the next ones.
 
         Args:
             feed_forward: Computes the torques.
@@ -118,7 +118,7 @@ class ReferenceInput:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the reference."""
+        """Discard the reference."""
         self.reference = None
         self.watchdog.clear()
         self._stamps = MessageStamps(self._plausible.patience)
@@ -187,7 +187,7 @@ class ReferenceInput:
         return self.reference.over(measured) if self.reference else measured
 
     def desired_velocities(self, count: int) -> np.ndarray:
-        """Return which of `count` joint velocities are desired ones, shape (count,)."""
+        """Return whether each of `count` joint velocities is a desired one, shape (count,)."""
         desired = np.zeros(count, dtype=bool)
         if self.reference is not None:
             desired[self.reference.velocity_columns] = True

@@ -89,7 +89,7 @@ class TorqueOutput:
         if len(values) != len(self._joints) or not all(map(math.isfinite, values)):
             raise ValueError(f'torque is not {len(self._joints)} finite numbers: {torque}')
         command, state, shown = self._messages
-        commands, torques, display = self._who_listens()
+        commands, torques, display = self._subscribed()
         if commands:
             self._commands.publish(command.with_values(values, stamp if self._as_state else None))
         if torques:
@@ -97,8 +97,8 @@ class TorqueOutput:
         if display and self._limited:
             self._display.publish(shown.with_values([values[k] for k in self._limited], stamp))
 
-    def _who_listens(self) -> tuple[bool, ...]:
-        """Return which of the three topics are subscribed to, counted now and then."""
+    def _subscribed(self) -> tuple[bool, ...]:
+        """Return whether each of the three topics has subscribers, counted now and then."""
         now = time.monotonic()
         if now - self._listened_at >= COUNT_PERIOD:
             self._listened_at = now

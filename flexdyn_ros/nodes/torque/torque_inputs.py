@@ -74,7 +74,7 @@ class BaseInput(CheckedInput):
         self._acceleration = np.zeros(BASE_COORDINATES)
 
     def clear(self) -> None:
-        """Forget the acceleration."""
+        """Discard the acceleration."""
         self._acceleration = np.zeros(BASE_COORDINATES)
         self.watchdog.clear()
 
@@ -122,7 +122,7 @@ class ModalInput(CheckedInput):
         self._names: tuple[str, ...] = ()
 
     def set_arm(self, arm: Any) -> None:
-        """Forget all estimates, and set the arm whose modes they correct."""
+        """Discard all estimates, and set the arm whose modes they correct."""
         observed = self._node.parameters['modes.observed'] and isinstance(arm, VibratingArm)
         self._arm = arm if observed else None
         self._names = self._node.robot.mode_names
@@ -188,7 +188,7 @@ class TorqueInputs:
         self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
     ) -> None:
         """
-        Forget all inputs, and set the feed-forward that they enter.
+        Discard all inputs, and set the feed-forward that they enter.
 
         Args:
             feed_forward: Computes the torques.
@@ -213,7 +213,7 @@ class TorqueInputs:
         self.base.watchdog.timeout = p['timeout']
 
     def clear(self) -> None:
-        """Forget all inputs."""
+        """Discard all inputs."""
         self.reference.clear()
         self.wrenches.clear()
         self.base.clear()

@@ -30,7 +30,7 @@ class TorqueShaping:
         self.begin()
 
     def begin(self) -> None:
-        """Forget everything, as at activation."""
+        """Discard the whole state, as at activation."""
         self._changed = False
         self.published: Optional[np.ndarray] = None
         self._computed: Optional[np.ndarray] = None

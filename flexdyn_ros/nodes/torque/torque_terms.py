@@ -53,7 +53,7 @@ COMPENSATED = tuple(
 @dataclass(frozen=True)
 class TorqueTerms:
     """
-    Which terms are compensated.
+    The terms that a node compensates, each true or false.
 
     Attributes:
         gravity: Gravity.
@@ -181,7 +181,7 @@ class QuietFriction:
     stays continuous. Desired velocities have no noise and are used as they are.
 
     Attributes:
-        desired: Which joint velocities are desired ones, shape (n_joints,).
+        desired: Whether each joint velocity is a desired one, shape (n_joints,).
     """
 
     def __init__(self, robot: Robot, dead_band: float):

@@ -67,7 +67,7 @@ class TrajectoryService:
 
     def set_arm(self, feed_forward: FeedForward) -> None:
         """
-        Forget the trajectory, and set the feed-forward for the torques of the next ones.
+        Discard the trajectory, and set the feed-forward for the torques of the next ones.
 
         Args:
             feed_forward: Its state is that of a trajectory. Its code is that of the cycles, with
@@ -105,7 +105,7 @@ class TrajectoryService:
                 self._refuse(answer.exception())
 
         try:
-            self._corrected().add_done_callback(on_answer)
+            self._corrected(self._read()).add_done_callback(on_answer)
         except FlexdynError as error:
             self._refuse(error)
 
@@ -114,15 +114,18 @@ class TrajectoryService:
 
     async def _on_correct(self, request: Any, response: Any) -> Any:
         """Correct the newest trajectory, and respond with a report or the reason of a refusal."""
+        which = ''
         try:
-            motion = await self._corrected()
-            response.success, response.message = True, f'~/trajectory_out: {motion.report}'
+            message = self._read()
+            which = f'{_named(message.header)}: '
+            motion = await self._corrected(message)
+            response.success, response.message = True, f'~/trajectory_out, {which}{motion.report}'
         except FlexdynError as error:
-            response.success, response.message = False, str(error)
+            response.success, response.message = False, f'{which}{error}'
         return response
 
-    def _corrected(self) -> Future:
-        """Return a future of the newest trajectory's motion; it is published before."""
+    def _read(self) -> Any:
+        """Return the newest trajectory."""
         node = self._node
         if self._correction is None or not node.active:
             raise FlexdynError(
@@ -135,7 +138,12 @@ class TrajectoryService:
         if len(self._newest) > MOST_BYTES:
             raise FlexdynError(
                 f'it has {len(self._newest)} bytes, more than {MOST_BYTES}. Send a shorter one')
-        message = deserialize_message(self._newest, JointTrajectory)
+        return deserialize_message(self._newest, JointTrajectory)
+
+    def _corrected(self, message: Any) -> Future:
+        """Return a future of a trajectory's motion; it is published before."""
+        node = self._node
+        assert self._correction is not None
         with node.lock:
             node.catch_up()
             answer = self._correction.corrected(message, self._command)
@@ -144,7 +152,8 @@ class TrajectoryService:
             if done.exception() is None:
                 motion = done.result()
                 self._publisher.publish(trajectory_message(motion, message.header))
-                node.get_logger().info(f'~/trajectory_out: {motion.report}')
+                node.get_logger().info(
+                    f'~/trajectory_out, {_named(message.header)}: {motion.report}')
 
         answer.add_done_callback(publish)
         return answer
@@ -211,3 +220,8 @@ class TrajectoryService:
             named = ', '.join(f'{name} at {count} points' for name, count in saturated.items())
             self._node.get_logger().warning(
                 f'~/trajectory_out: efforts are saturated: {named}. Plan a slower motion')
+
+
+def _named(header: Any) -> str:
+    """Return the parts of a header by which trajectories differ."""
+    return f'frame_id "{header.frame_id}", stamp {header.stamp.sec}.{header.stamp.nanosec:09d}'

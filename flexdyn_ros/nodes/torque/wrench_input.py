@@ -83,7 +83,7 @@ class WrenchInput:
             self._topics = TransformTopics(self._node)
 
     def clear(self) -> None:
-        """Forget all wrenches."""
+        """Discard all wrenches."""
         self._wrenches.clear()
 
     def _on_wrench(self, message: WrenchStamped) -> None:

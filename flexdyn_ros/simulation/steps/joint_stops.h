@@ -25,7 +25,7 @@ static int solve_step(simulation *s, double t, double h, const room *r, double *
     return 1;
 }
 
-/* Note which stops are closed at a state, return the least gap else, and whether some are met. */
+/* Mark the stops closed at a state; return the least gap of the others. `met`: one is hit. */
 static double close_stops(const simulation *s, const room *r, const double *state, int *met)
 {
     const implicit_method *method = &s->implicit;

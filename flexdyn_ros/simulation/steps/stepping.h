@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
     function inverse, slip; /* torques and friction; call is NULL where there is none */
     int64_t size, joints, along; /* also: whether it is evaluated along the reference */
-    const int64_t *of_q, *of_v; /* where its coordinates are in q and in v */
+    const int64_t *of_q, *of_v; /* places of its coordinates in q and in v */
     const int64_t *follows;     /* joints of it that follow */
 } model_torque;
 

@@ -154,7 +154,7 @@ class DivisorIndex:
         return None
 
     def value(self, divisor: Divisor) -> tuple[int, int]:
-        """Return the savings of a divisor, and which of a pair's two coefficients is one then."""
+        """Return the savings of a divisor, and the place of the coefficient that becomes one."""
         if divisor == self.barred:
             return 0, 0
         if len(divisor) == 2:

@@ -59,7 +59,7 @@ def rescale(network: Network, atom: int, random: Random) -> bool:
     Args:
         network: The network; changed in place where the result is True.
         atom: The polynomial.
-        random: Decides which ones go with it, and which term loses its number.
+        random: Chooses the ones that go with it, and the term that loses its number.
 
     Returns:
         Whether that was possible without many more numbers.

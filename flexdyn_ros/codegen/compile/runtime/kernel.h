@@ -20,7 +20,7 @@ typedef struct {
     call_function call;
     npy_intp *layout;        /* memory of all sizes below */
     npy_intp *sizes;         /* of the inputs, constants left out */
-    npy_intp *quaternions;   /* where they start in the first input */
+    npy_intp *quaternions;   /* their starts in the first input */
     result_shape *results;   /* pivots left out */
     npy_intp n_inputs, n_quaternions, n_results, n_x, n_y, n_pivots, n_constants;
     npy_intp n_memory;       /* of x, y and the work array */

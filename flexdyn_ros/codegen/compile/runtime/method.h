@@ -111,7 +111,7 @@ static PyObject *method_add(Method *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* forget(): leave all calls to the fallback. */
+/* `forget()`: leave all calls to the fallback. */
 static PyObject *method_forget(Method *self, PyObject *unused)
 {
     (void)unused;

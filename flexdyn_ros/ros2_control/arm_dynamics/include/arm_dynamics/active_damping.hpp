@@ -43,7 +43,7 @@ using DampingTorque = std::array<double, kDampedJoints>;
 class ActiveDamping
 {
 public:
-  /// Forget everything; the next readings start from a torque of zero.
+  /// Discard the whole state; the next readings start from a torque of zero.
   void stop() noexcept {on_ = false;}
 
   bool on() const noexcept {return on_;}

@@ -31,7 +31,7 @@ class FeedForward
 public:
   ArmModel arm;
 
-  /// Forget the modal state: the next motion starts at its quasi-static deflection, at rest.
+  /// Discard the modal state: the next motion starts at its quasi-static deflection, at rest.
   void reset() noexcept {started_ = false;}
 
   /// Write gravity of the undeformed arm.
@@ -143,7 +143,7 @@ private:
   }
 
   static constexpr std::size_t kRounds = 20;  // of the search for the motors' positions
-  static constexpr double kMoved = 1e-10;     // by which the last round may move them [rad | m]
+  static constexpr double kMoved = 1e-10;     // largest motion of the last round [rad | m]
 
   ModalState state_;
   JointMotion motion_;

@@ -23,7 +23,7 @@ struct ShapingSettings
 class TorqueShaping
 {
 public:
-  /// Forget everything, as at activation.
+  /// Discard the whole state, as at activation.
   void begin() noexcept {*this = TorqueShaping{};}
 
   /// Note that no torque is computed; the next one starts softly from the commanded one.
