@@ -27,6 +27,9 @@ import numpy as np
 
 # With loops, the functions from which derivatives are computed.
 DERIVED = ('loop_equations', 'inverse_dynamics_derivatives', 'loop_derivatives')
+# Functions about no frame and no parameters, which other compiled code may call.
+NATIVE = tuple(
+    name for name, each in FUNCTIONS.items() if not each.of_frame and not each.of_parameters)
 
 
 class Evaluation(CheckedArguments):
@@ -155,7 +158,7 @@ class Evaluation(CheckedArguments):
         Return a function under the present loads as other compiled code calls it.
 
         Args:
-            name: One of `FUNCTIONS`, about no frame and no parameters.
+            name: One of `NATIVE`.
             wrenches: Constant wrenches, see `Dynamics`; they become constants of the function.
 
         Returns:
@@ -163,14 +166,14 @@ class Evaluation(CheckedArguments):
             compiled code does not solve a function of a robot with loops.
 
         Raises:
-            UnknownName: There is no such function.
+            UnknownName: There is no such function, or no frame of a wrench.
         """
-        require_known('function', [name], FUNCTIONS)
+        require_known('native function', [name], NATIVE)
+        loads = ordered_wrenches(self._checked(wrenches))
         backend = self._backend
         plain = self._is_compiled(name) and not self._replaces(name)
         if not isinstance(backend, GeneratedBackend) or not plain:
             return None
-        loads = ordered_wrenches(self._checked(wrenches))
         places = tuple((each.frame, each.axes) for each in loads)
         found = backend.native(self._request(name), places)
         if found is None or not loads:

@@ -16,6 +16,8 @@ import numpy as np
 
 # Singular values below this part of the largest are not excited by the data.
 EXCITED = 1e-6
+# Columns below this part of the longest are rounding, as accelerations at constant speed.
+ROUNDING = 1e-10
 # The residual's autocovariance is followed this long [s].
 CORRELATION_TIME = 2.0
 
@@ -82,6 +84,9 @@ def least_squares(rows: Sequence[Rows], columns: np.ndarray) -> Fit:
     if not np.isfinite([normals.sum(), moments.sum(), squares.sum()]).all():
         raise ArgumentError(
             'motions', 'has positions or torques that are too large: check their units')
+    lengths = np.sqrt(np.einsum('jii->i', normals))
+    still = lengths < ROUNDING * lengths.max(initial=0.0)
+    normals[:, still], normals[:, :, still], moments[:, still] = 0.0, 0.0, 0.0
     counts = np.maximum(counts, 1.0)
     noise = np.sqrt(squares / counts) + 1e-12
     # Equations without a torque have the solution zero: their residual gives them no weight.
@@ -90,7 +95,8 @@ def least_squares(rows: Sequence[Rows], columns: np.ndarray) -> Fit:
     for _ in range(10):
         weights = noise**-2
         normal = np.tensordot(weights, normals, 1)
-        scale = np.sqrt(np.maximum(np.diag(normal), 1e-300))
+        scale = np.sqrt(np.diag(normal))
+        scale[scale == 0.0] = 1.0  # of columns without excitation, whose parameters stay zero
         sizes, vectors = np.linalg.eigh(normal / np.outer(scale, scale))
         kept = sizes > EXCITED**2 * sizes[-1]
         directions = vectors[:, kept]

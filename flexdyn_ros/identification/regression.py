@@ -85,11 +85,16 @@ class Regression:
             raise ArgumentError(
                 'gains', 'leaves a common factor of gains and masses open. Add a motion with a '
                 'known load, Motion(load=(link, mass, centre)), to one without')
-        equations = int(sum(sound.sum() for *_, sound in self._parts))
-        if equations <= len(columns):
+        of_each = np.sum([sound.sum(axis=0) for *_, sound in self._parts], axis=0)
+        if of_each.sum() <= len(columns):
             raise ArgumentError(
-                'motions', f'leaves {equations} equations for {len(columns)} base parameters: '
-                'record longer motions, or reduce trim or saturated torques')
+                'motions', f'leaves {of_each.sum()} equations for {len(columns)} base '
+                'parameters: record longer motions, or reduce trim or saturated torques')
+        if not of_each.all():
+            name = self.model.coordinates[int(np.argmin(of_each))]
+            raise ArgumentError(
+                'motions', f'leaves no torque of "{name}" below its effort limit: correct the '
+                'limit, pass saturation=None, or reduce trim')
 
     def settle(self, with_delay: bool, progress: Callable[[float], None]) -> None:
         """Fit repeatedly, until delay, shapes of friction and load have settled."""

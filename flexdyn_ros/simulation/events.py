@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Optional, Sequence, Union
 
 from flexdyn_ros.arguments import refuse_signature, STATE
@@ -98,8 +99,10 @@ class EventFinder:
         qd.setflags(write=False)
         value = event(t, q, qd)
         try:
-            return float(value)
-        except (TypeError, ValueError) as error:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if math.isnan(number):
             raise ArgumentError(
-                'events', f'must return a number, and at t = {t:.6g} s returns {value!r:.60}'
-            ) from error
+                'events', f'must return a number, and at t = {t:.6g} s returns {value!r:.60}')
+        return number

@@ -187,3 +187,29 @@ def test_a_robot_from_xacro_is_written_and_read_again(arm, motion, tmp_path):
     files = found.write(tmp_path / 'out')
     assert files[0].name == 'arm_3.urdf'
     assert fd.load_robot(files[0]) == found.robot
+
+
+def test_a_joint_whose_torques_are_all_beyond_its_limit_is_named(arm, motion):
+    """Some limits in descriptions are made up."""
+    effort = motion.tau.copy()
+    effort[:, 1] = 1e4
+    with pytest.raises(ArgumentError, match='no torque of "joint2" below its effort limit'):
+        fd.identify(arm, changed(motion, tau=effort), **PLAIN)
+
+
+@pytest.mark.parametrize('physical', [True, False])
+def test_a_joint_at_constant_speed_leaves_its_inertia_alone(physical):
+    """Its acceleration is rounding, which is no excitation."""
+    robot = robot_of(
+        LINK.format('upper'), JOINT.format('lift', 'continuous', 'base', 'upper', ''),
+        LINK.format('tip'), JOINT.format('bend', 'continuous', 'upper', 'tip', ''))
+    dyn, t = fd.Dynamics(robot, 'reference'), np.arange(0.0, 6.0, 0.01)
+    swing = np.sin(2.0 * t) + 0.3 * np.sin(5.0 * t)
+    q = np.column_stack([0.5 * t, swing])
+    qd = np.column_stack([0.5 + 0.0 * t, 2.0 * np.cos(2.0 * t) + 1.5 * np.cos(5.0 * t)])
+    qdd = np.column_stack([0.0 * t, -4.0 * np.sin(2.0 * t) - 7.5 * np.sin(5.0 * t)])
+    tau = np.array([dyn.inverse_dynamics(*state) for state in zip(q, qd, qdd, strict=True)])
+    motion = fd.Motion(t, q, qd, tau)
+    found = fd.identify(robot, motion, physical=physical, **PLAIN)
+    assert max(abs(each.value) for each in found.parameters.values()) < 10.0
+    assert found.torque(motion)[50:-50] == pytest.approx(tau[50:-50], abs=0.01)

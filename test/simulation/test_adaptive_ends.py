@@ -130,6 +130,7 @@ def test_what_does_not_fit_is_refused(pendulum):
         ({'rtol': 0.0}, '"rtol" must be positive'), ({'atol': -1.0}, '"atol" must be'),
         ({'max_step': '1'}, '"max_step" must be'), ({'events': [1]}, '"events" must be a func'),
         ({'events': lambda t, q, qd: 'x'}, '"events" must return a number'),
+        ({'events': lambda t, q, qd: float('nan')}, '"events" must return a number'),
     ):
         with pytest.raises(ArgumentError, match=words):
             fd.simulate(*run, 'Radau', **options)
