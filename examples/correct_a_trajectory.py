@@ -31,9 +31,8 @@ def main():
     user.create_subscription(JointTrajectory, f'{name}/trajectory_out', answers.append, 1)
     service = user.create_client(Trigger, f'{name}/correct_trajectory')
     state = JointState(name=joints, position=[-1.2, 0.6], velocity=[0.0, 0.0])
-    plan = JointTrajectory(joint_names=state.name, points=[JointTrajectoryPoint()])
-    plan.header.frame_id = 'plan'  # of the answer too
-    plan.points[0].positions, plan.points[0].time_from_start.sec = [-0.5, -0.5], 1
+    plan = JointTrajectory(joint_names=joints, points=[JointTrajectoryPoint(positions=[-0.5] * 2)])
+    plan.header.frame_id, plan.points[0].time_from_start.sec = 'plan', 1
 
     def wait_for(condition):
         while not condition():
