@@ -76,7 +76,7 @@ def limited_number(argument: str, value: Any, or_zero: bool = False) -> float:
     return number
 
 
-def whole_number(value: object, argument: str) -> int:
+def whole_number(argument: str, value: Any) -> int:
     """
     Return a number of one or more.
 

@@ -217,7 +217,7 @@ def _first(found: ArmModes, count: int, period: float, delay: float) -> ArmModes
         raise ArgumentError(
             'modes', f'is {count}, and no mode of the robot has a damping ratio below 0.1. Give '
             'the extension with its flexible links')
-    if whole_number(count, 'modes') > len(found.poles):
+    if whole_number('modes', count) > len(found.poles):
         raise ArgumentError(
             'modes', f'is {count}, expected from one to {len(found.poles)}. Under this joint loop '
             'other modes have a damping ratio above 0.1')

@@ -74,7 +74,7 @@ def identify_modes(
             't', f'is short or uneven, expected equal steps and {SHORTEST} samples')
     if not y.shape[1]:
         raise ArgumentError('signals', 'has no column, expected one a signal')
-    if count is not None and whole_number(count, 'count') > len(times) // 10:
+    if count is not None and whole_number('count', count) > len(times) // 10:
         raise ArgumentError('count', f'is {count!r}, expected 1 to {len(times) // 10}')
     rate = 1.0 / steps.mean()
     low, high = 1.5 / (times[-1] - times[0]), 0.4 * rate

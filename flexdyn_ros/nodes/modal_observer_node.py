@@ -27,7 +27,7 @@ class ModalObserverNode(RobotNode):
         """Create the publisher and subscriptions."""
         self.observer: Any = None  # a ModalObserver once configured
         super().__init__('modal_observer_node', **node_arguments)
-        self._forget()
+        self._discard()
         self._stamps = MessageStamps()
         self.readings = SensorReadings(self)
         self.modal_states = self.create_lifecycle_publisher(JointState, '~/modal_states', 10)
@@ -57,7 +57,7 @@ class ModalObserverNode(RobotNode):
 
     def start(self) -> None:
         """Start anew."""
-        self._forget()
+        self._discard()
         self._stamps = MessageStamps()
         self.timer = self.create_steady_timer(self.parameters['timeout'], self._watch)
         self.diagnostics.report(WARN, 'waiting for joint_states')
@@ -66,7 +66,7 @@ class ModalObserverNode(RobotNode):
         """Stop watching."""
         self.destroy_timer(self.timer)
 
-    def _forget(self) -> None:
+    def _discard(self) -> None:
         self._last: Optional[float] = None
         self._effort: Optional[np.ndarray] = None
         self._received = -np.inf
@@ -78,7 +78,7 @@ class ModalObserverNode(RobotNode):
     def _watch(self) -> None:
         age = time.monotonic() - self._received
         if np.isfinite(self._received) and age > self.parameters['timeout']:
-            self._forget()
+            self._discard()
             self.diagnostics.report(ERROR, f'no estimate: joint_states stale for {age:.3g} s, in '
                                            'which no new stamp has come')
 
@@ -97,7 +97,7 @@ class ModalObserverNode(RobotNode):
         if effort is None and not wrong:
             problems['joint_states'] = 'needs a finite effort of every joint'
         if problems:
-            self._forget()
+            self._discard()
             self.diagnostics.report(ERROR, f'no estimate: {listed(problems)}')
             return
         self._received = now
@@ -109,7 +109,7 @@ class ModalObserverNode(RobotNode):
         interval = 0.0 if self._last is None else when - self._last
         steps = round(interval * self.parameters['rate'])
         if self._last is not None and not 0.0 <= interval <= self.parameters['timeout']:
-            self._forget()
+            self._discard()
             steps = 0
         if self._last is not None and steps == 0:
             return
@@ -119,12 +119,12 @@ class ModalObserverNode(RobotNode):
         try:
             q, qd = self.observer.update(0.5 * (before + effort), self.readings.values, steps)
         except FlexdynError as error:
-            self._forget()
+            self._discard()
             self.diagnostics.report(ERROR, f'no estimate: {error}')
             return
         self._last, self._effort = when, effort
         if not np.isfinite(q).all() or not np.isfinite(qd).all():
-            self._forget()
+            self._discard()
             self.diagnostics.report(ERROR, 'no estimate: it is not finite; it starts anew')
             return
         n = self.robot.n_joints

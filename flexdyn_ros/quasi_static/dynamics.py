@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from typing import Optional
 
+from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 from flexdyn_ros.quasi_static.static_deflection import StaticDeflection
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
-from flexdyn_ros.simulation.arguments import finite_vector
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -78,8 +78,8 @@ class QuasiStatic:
     def configuration(self, q: ArrayLike, deflection: ArrayLike) -> np.ndarray:
         """Return the robot's configuration, (nq,), of joint positions and a deflection."""
         return np.concatenate((
-            finite_vector(q, self.n_positions, 'q'),
-            finite_vector(deflection, self.robot.n_modes, 'deflection'),
+            np.array(real_vector('q', q, self.n_positions)),
+            np.array(real_vector('deflection', deflection, self.robot.n_modes)),
         ))
 
     def inverse_dynamics(
@@ -99,9 +99,9 @@ class QuasiStatic:
         Raises:
             DeflectionNotFound: There is no deflection that carries the load, as beyond buckling.
         """
-        position = finite_vector(q, self.n_positions, 'q')
+        position = np.array(real_vector('q', q, self.n_positions))
         if start is not None:
-            start = finite_vector(start, self.robot.n_modes, 'start')
+            start = np.array(real_vector('start', start, self.robot.n_modes))
         rate, acceleration = self.with_modes(qd, 'qd'), self.with_modes(qdd, 'qdd')
 
         def forces(deflection: np.ndarray) -> np.ndarray:
@@ -139,7 +139,7 @@ class QuasiStatic:
             DeflectionNotFound: There is no deflection that carries the load, as beyond buckling.
             SingularMassMatrix: A joint moves no inertia.
         """
-        position = finite_vector(q, self.n_positions, 'q')
+        position = np.array(real_vector('q', q, self.n_positions))
         rate, force = self.with_modes(qd, 'qd'), self.with_modes(tau, 'tau')
         given = np.zeros(self.robot.nv)
         held = 0
@@ -158,7 +158,7 @@ class QuasiStatic:
             return found[:n], rest[n:] + mass[n:, free] @ found[free]
 
         if start is not None:
-            start = finite_vector(start, self.robot.n_modes, 'start')
+            start = np.array(real_vector('start', start, self.robot.n_modes))
         deflection = self._static.find(lambda delta: solved(delta)[1], start)
         return solved(deflection)[0], deflection
 
@@ -174,5 +174,5 @@ class QuasiStatic:
 
     def with_modes(self, values: ArrayLike, argument: str) -> np.ndarray:
         """Return a joint vector, (n_joints,), with zeros for the modes, (nv,)."""
-        joints = finite_vector(values, self.robot.n_joints, argument)
+        joints = np.array(real_vector(argument, values, self.robot.n_joints))
         return np.concatenate((joints, np.zeros(self.robot.n_modes)))

@@ -6,12 +6,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Callable, Optional, Union
 
-from flexdyn_ros.arguments import refuse_signature, STATE
+from flexdyn_ros.arguments import real_vector, refuse_signature, STATE
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.progress import Progress
 from flexdyn_ros.quasi_static.dynamics import QuasiStatic
-from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.quadratures import Quadratures
@@ -72,9 +71,9 @@ def simulate_quasi_static(
     robot = quasi_static.robot
     equations = _JointMotion(quasi_static, torque, base_acceleration)
     rest = np.zeros(robot.n_modes)
-    start = np.concatenate((finite_vector(q0, quasi_static.n_positions, 'q0'), rest))
+    start = np.concatenate((np.array(real_vector('q0', q0, quasi_static.n_positions)), rest))
     q = equations.map.checked(start, 'q0')
-    qd = np.concatenate((finite_vector(qd0, robot.n_joints, 'qd0'), rest))
+    qd = np.concatenate((np.array(real_vector('qd0', qd0, robot.n_joints)), rest))
     tableau = find_tableau(method)
     if tableau.name not in TABLEAUS:
         names = ', '.join(TABLEAUS)

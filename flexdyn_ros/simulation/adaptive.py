@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import math
 from typing import Any, Optional
 
+from flexdyn_ros.arguments import limited_number
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.progress import ProgressBar
-from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.events import checked_events, Event, EventFinder, Events
@@ -72,11 +72,11 @@ class Tolerances:
         Raises:
             ArgumentError: A number is not positive, or an event is no function.
         """
-        relative = RTOL if rtol is None else positive_number(rtol, 'rtol', '-')
+        relative = RTOL if rtol is None else limited_number('rtol', rtol)
         absolute = (
-            _ATOL_OF_RTOL * relative if atol is None else positive_number(atol, 'atol', '-')
+            _ATOL_OF_RTOL * relative if atol is None else limited_number('atol', atol)
         )
-        longest = math.inf if max_step is None else positive_number(max_step, 'max_step', 's')
+        longest = math.inf if max_step is None else limited_number('max_step', max_step)
         return cls(relative, absolute, longest, checked_events(events))
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Union
 
-from flexdyn_ros.arguments import refuse_signature, STATE
+from flexdyn_ros.arguments import real_vector, refuse_signature, STATE
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, SingularMassMatrix
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
-from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.prescribed import BaseAcceleration, PrescribedBase
@@ -132,7 +131,7 @@ class EquationsOfMotion:
             ) from error
 
     def _checked(self, torque: Any) -> np.ndarray:
-        tau = finite_vector(torque, self.map.nv, 'torque', self.dyn.robot.n_modes)
+        tau = np.array(real_vector('torque', torque, self.map.nv, self.dyn.robot.n_modes))
         if self._base is not None:
             self._base.refuse_torque(tau)
         return tau

@@ -7,7 +7,7 @@ import math
 from typing import Mapping, Optional
 import warnings
 
-from flexdyn_ros.arguments import one_of, real_vector, refuse_unmapped
+from flexdyn_ros.arguments import limited_number, one_of, real_vector, refuse_unmapped
 from flexdyn_ros.checked_arguments import Wrenches, wrenches_by_frame
 from flexdyn_ros.closed_chains.stepping import GAINS, LoopAccelerations, LoopMotion
 from flexdyn_ros.codegen.backends.generated import MOST_FOR_VALUES
@@ -15,7 +15,6 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.progress import Progress
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 from flexdyn_ros.simulation.adaptive import Tolerances
-from flexdyn_ros.simulation.arguments import finite_vector, positive_number
 from flexdyn_ros.simulation.energy_balance import (
     balanced_motion,
     EnergyNotKept,
@@ -31,6 +30,7 @@ from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.run import integrate
 from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, Tableau
+import numpy as np
 from numpy.typing import ArrayLike
 
 # Accepted error of the energy balance, of the largest kinetic energy.
@@ -158,8 +158,8 @@ def simulate(
     if held and not equations.held:
         raise ArgumentError('torque_period', 'is given, and the torque is no function. Omit it')
     modes = dyn.robot.n_modes
-    q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0', modes), 'q0')
-    qd = finite_vector(qd0, equations.map.nv, 'qd0', modes)
+    q = equations.map.checked(np.array(real_vector('q0', q0, equations.map.nq, modes)), 'q0')
+    qd = np.array(real_vector('qd0', qd0, equations.map.nv, modes))
     equations.stops = stops
     equations.slides = method == AUTO and not (dyn.robot.loops or equations.on_base)
     one_of('stops', stops, (True, False))
@@ -178,14 +178,14 @@ def simulate(
         raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
     if loads:
         dyn.compile('external_force_vector', wrenches=loads)
-    dt = None if dt is None else positive_number(dt, 'dt', 's')
+    dt = None if dt is None else limited_number('dt', dt)
     chosen = choose(dyn, q, dt, method, force, stops, driven, rho_infinity)
     tolerances = _tolerances(chosen.tableau, rtol, atol, max_step, events)
     if dyn.robot.nv > MOST_FOR_VALUES:
         _compile_ahead(equations, chosen.tableau is IMPLICIT)
     accepted = math.inf
     if energy_tolerance is not None:
-        accepted = positive_number(energy_tolerance, 'energy_tolerance', '-')
+        accepted = limited_number('energy_tolerance', energy_tolerance)
 
     def run(step: float) -> Trajectory:
         equations.quadratures.reset()
@@ -198,7 +198,7 @@ def simulate(
         error = tolerances.rtol if tolerances else step
         return find_imbalance(dyn, motion, chosen.tableau, error, accepted)
 
-    period = positive_number(torque_period, 'torque_period', 's') if held and not dt else None
+    period = limited_number('torque_period', torque_period) if held and not dt else None
     runs = 1 if dt or tolerances else MOST_RUNS
     motion, found = balanced_motion(run, imbalance, chosen.dt, runs, period)
     if found is not None:

@@ -8,11 +8,10 @@ import math
 from time import perf_counter
 from typing import Optional, Union
 
-from flexdyn_ros.arguments import whole_number
+from flexdyn_ros.arguments import limited_number, whole_number
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.progress import Progress, ProgressBar
 from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
-from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.compiled_steps import compiled_steps, CompiledSteps
 from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
@@ -59,8 +58,8 @@ def integrate(
         torque_period: Time for which a torque is held [s].
         tolerances: Choice of the steps of an adaptive method, of which dt takes samples.
     """
-    t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
-    every = whole_number(sample_every, 'sample_every')
+    t_end, dt = limited_number('t_end', t_end), limited_number('dt', dt)
+    every = whole_number('sample_every', sample_every)
     if t_end / dt > _MOST_SAMPLES * every:
         raise ArgumentError(
             'dt', f'asks for {t_end / dt:.3g} steps of {dt:g} s, more than {_MOST_SAMPLES:.0e}. '
@@ -96,7 +95,7 @@ def integrate(
 
 def _steps_of_a_period(period: Optional[float], dt: float) -> int:
     """Return the number of steps for which a torque is held."""
-    seconds = positive_number(period, 'torque_period', 's')
+    seconds = limited_number('torque_period', period)
     steps = round(seconds / dt)
     if not steps or abs(steps * dt - seconds) > _ROUNDING * seconds:
         raise ArgumentError(

@@ -82,7 +82,7 @@ class TipPath:
             ArgumentError: A value is out of range, or has another shape.
             UnknownName: The robot has no frame, component or joint of a name.
         """
-        if not 2 <= whole_number(smoothness, 'smoothness') <= MOST_SMOOTH:
+        if not 2 <= whole_number('smoothness', smoothness) <= MOST_SMOOTH:
             raise ArgumentError('smoothness', f'is {smoothness}, expected 2 to {MOST_SMOOTH}')
         limited_number('duration', duration)
         found = Outputs.of(dyn.robot, frame, COMPONENTS if outputs is None else outputs)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Corrections of absurd trajectories take bounded work, and end where `progress` raises."""
 
+from corrected_arms import flexible, pendulum, rest_to_rest, WIDE
 from flexdyn_ros.position_correction import (
     corrected_positions,
     CorrectionChoices,
@@ -9,7 +10,6 @@ from flexdyn_ros.position_correction import (
 from flexdyn_ros.position_correction.reference_motion import TrajectoryPoints
 import numpy as np
 import pytest
-from test_corrected_positions import flexible, pendulum, rest_to_rest, WIDE
 
 STEPS = np.arange(20_000.0)
 

@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Corrected positions against closed forms, their bounds, and arms with flexible links."""
 
-from functools import cache
-
+from corrected_arms import (
+    ARM,
+    FLEXIBLE,
+    flexible,
+    MASS,
+    NAMES,
+    pendulum,
+    rest_to_rest,
+    STEP,
+    STIFFNESS,
+    TURN,
+    WIDE,
+)
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.position_correction import (
@@ -24,31 +35,6 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import BPoly
 from scipy.optimize import root
 from scipy.signal import fftconvolve
-
-MASS, ARM, TURN, STIFFNESS = 3.0, 0.4, 0.2, 800.0
-PENDULUM = f"""<robot name="pendulum"><link name="base"/>
-<link name="arm"><inertial><origin xyz="{ARM} 0 0"/><mass value="{MASS}"/>
-<inertia ixx="0.01" iyy="{TURN}" izz="{TURN}" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<joint name="hub" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
-<limit lower="-3" upper="3" effort="100" velocity="10"/></joint>
-<flexdyn version="1.0"><gravity xyz="0 -9.81 0"/>
-<joint_dynamics joint="hub" rotor_inertia="1e-3" gear_ratio="10" stiffness="{STIFFNESS}"
-damping="{{damping}}"/></flexdyn></robot>"""
-STEP = np.poly1d([70.0, -315.0, 540.0, -420.0, 126.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-
-
-@cache
-def pendulum(damping=0.0):
-    return fd.Dynamics(fd.load_robot(PENDULUM.format(damping=damping)))
-
-
-def rest_to_rest(start, end, duration=1.0, period=0.01):
-    """Return points of a polynomial with four continuous derivatives."""
-    start, end = np.atleast_1d(start), np.atleast_1d(end)
-    t = np.linspace(0.0, duration, round(duration / period) + 1)
-    rows = [np.outer(STEP.deriv(k)(t / duration) / duration**k, end - start) for k in range(3)]
-    rows[0] += start
-    return TrajectoryPoints(t, *rows)
 
 
 def test_the_motor_leads_by_the_closed_form():
@@ -140,74 +126,6 @@ def test_a_motion_that_jumps_is_averaged_over_the_periods():
     assert found.widths == pytest.approx([period] * 4)
 
 
-@pytest.mark.parametrize('points, names, choices, match', [
-    (TrajectoryPoints(np.array([0.0, 1.0]), np.zeros((2, 1)), np.ones((2, 1))), ['hub'], {},
-     'first point has the velocities'),
-    (TrajectoryPoints(np.array([0.0]), np.zeros((1, 1))), ['hub'], {}, 'one point at time zero'),
-    (TrajectoryPoints(np.array([0.0, 1.0]), np.array([[0.0], [1.0]])), ['hub'],
-     {'shaping': 'never'}, 'derivative 1 of the trajectory jumps'),
-    (rest_to_rest(0.0, 0.1), ['hub'], {'shaping': 'some'}, 'shaping'),
-    (rest_to_rest(0.0, 0.1), ['nub'], {}, 'nub'),
-    (TrajectoryPoints(np.array([0.0, 1e9]), np.array([[0.0], [1.0]])), ['hub'], {},
-     'max_duration 600'),
-    (TrajectoryPoints(np.array([0.0, 1.0]), np.array([[0.0], [1e300]])), ['hub'], {},
-     'numbers exceed 10000'),
-    (rest_to_rest([0.0, 0.0], [0.1, 0.1]), ['hub', 'hub'], {}, 'twice'),
-])
-def test_trajectories_that_cannot_be_followed_are_refused(points, names, choices, match):
-    with pytest.raises(fd.FlexdynError, match=match):
-        corrected_positions(pendulum(), names, points, None, CorrectionChoices(**choices))
-
-
-@pytest.mark.parametrize('choice', [
-    {'max_correction': np.nan}, {'max_acceleration': 0.0}, {'sample_period': 0.0},
-    {'start_tolerance': np.nan}, {'blend_time': -1.0}, {'max_duration': np.inf}])
-def test_choices_that_bound_nothing_are_refused(choice):
-    with pytest.raises(ArgumentError, match=next(iter(choice))):
-        corrected_positions(
-            pendulum(), ['hub'], rest_to_rest(0.0, 0.1), None, CorrectionChoices(**choice))
-
-
-@pytest.mark.parametrize('t, positions, velocities, accelerations', [
-    ([0.0, np.nan], [[0.0], [1.0]], None, None), ([0.5, 0.5], [[0.0], [1.0]], None, None),
-    ([-1.0, 0.5], [[0.0], [1.0]], None, None), ([], np.zeros((0, 1)), None, None),
-    ([0.0, 1.0], [0.0, 1.0], None, None), ([0.0, 1.0], [[0.0, 0.0]] * 2, None, None),
-    ([0.0, 1.0], [[0.0], [1.0]], [[0.0]], None),
-    ([0.0, 1.0], [[0.0], [1.0]], None, [[0.0], [0.0]])])
-def test_points_of_a_wrong_shape_are_refused(t, positions, velocities, accelerations):
-    rows = [each if each is None else np.array(each)
-            for each in (positions, velocities, accelerations)]
-    with pytest.raises(ArgumentError, match='has (times|shape|accelerations)'):
-        corrected_positions(pendulum(), ['hub'], TrajectoryPoints(np.array(t), *rows))
-
-
-# A vertical plane: the upper link bends, the shoulder has a spring.
-FLEXIBLE = """<robot name="two"><link name="base"/>
-<link name="upper"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
-<inertia ixx="0.01" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<link name="fore"><inertial><origin xyz="0.3 0 0"/><mass value="1"/>
-<inertia ixx="0.01" iyy="0.05" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<link name="tool"/>
-<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
-<axis xyz="0 1 0"/><limit lower="-3" upper="3" velocity="3" effort="100"/></joint>
-<joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/>
-<origin xyz="1 0 0"/><axis xyz="0 1 0"/>
-<limit lower="-3" upper="3" velocity="3" effort="50"/></joint>
-<joint name="mount" type="fixed"><parent link="fore"/><child link="tool"/>
-<origin xyz="0.6 0 0"/></joint>
-<flexdyn version="1.0"><flexible_link link="upper" inertial="hub" geometric_stiffening="false">
-<beam tip="elbow" y_axis="0 1 0" young="{young}" area="1e-3" iy="4e-8" iz="4e-8" mass="1.0">
-<bending axis="z" modes="2" damping_ratio="0.02"/></beam></flexible_link>
-<joint_dynamics joint="shoulder" stiffness="{stiffness}" damping="5" rotor_inertia="1e-4"
-gear_ratio="100"/></flexdyn></robot>"""
-
-
-@cache
-def flexible(factor=1.0):
-    return fd.Dynamics(fd.load_robot(
-        FLEXIBLE.format(young=2e11 * factor, stiffness=2e4 * factor)))
-
-
 def tip_of(dyn, t, rows, window=0.5):
     """Return rest and vibration of the tip while joints follow points, by scipy."""
     n, m = dyn.robot.n_joints, dyn.robot.n_modes
@@ -237,8 +155,6 @@ def tip_of(dyn, t, rows, window=0.5):
 
 
 PATH = rest_to_rest([0.3, 0.6], [-0.4, 1.0], 0.6)
-NAMES = ('shoulder', 'elbow')
-WIDE = CorrectionChoices(max_correction=0.2)
 
 
 @pytest.mark.slow
@@ -269,18 +185,6 @@ def test_a_second_trajectory_starts_where_the_tip_of_flexible_links_stands():
         flexible(), NAMES, rest_to_rest(PATH.positions[-1], [0.1, 0.5]), command, WIDE)
     assert again.reference[0] == pytest.approx(PATH.positions[-1], abs=1e-6)
     assert again.positions[0].tolist() == command.tolist()
-
-
-def test_arguments_of_a_wrong_type_or_shape_are_named():
-    points = rest_to_rest(0.0, 0.1)
-    for name, call in (
-        ('names', lambda: corrected_positions(pendulum(), 3, points)),
-        ('points', lambda: corrected_positions(pendulum(), ['hub'], points.positions)),
-        ('choices', lambda: corrected_positions(pendulum(), ['hub'], points, None, {})),
-        ('positions', lambda: corrected_positions(flexible(), NAMES, points)),
-    ):
-        with pytest.raises(ArgumentError, match=f'"{name}"'):
-            call()
 
 
 PAN = """<link name="base"/><link name="column"/><joint name="pan" type="revolute">

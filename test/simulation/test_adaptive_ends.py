@@ -127,8 +127,8 @@ def test_what_does_not_fit_is_refused(pendulum):
     with pytest.raises(ArgumentError, match='"stops" need'):
         fd.simulate(*run, 'Radau', stops=True)
     for options, words in (
-        ({'rtol': 0.0}, '"rtol" must be positive'), ({'atol': -1.0}, '"atol" must be'),
-        ({'max_step': '1'}, '"max_step" must be'), ({'events': [1]}, '"events" must be a func'),
+        ({'rtol': 0.0}, '"rtol" is 0.0'), ({'atol': -1.0}, '"atol" is'),
+        ({'max_step': '1'}, '"max_step" must hold'), ({'events': [1]}, '"events" must be a func'),
         ({'events': lambda t, q, qd: 'x'}, '"events" must return a number'),
         ({'events': lambda t, q, qd: float('nan')}, '"events" must return a number'),
     ):

@@ -114,14 +114,14 @@ class TrajectoryService:
 
     async def _on_correct(self, request: Any, response: Any) -> Any:
         """Correct the newest trajectory, and respond with a report or the reason of a refusal."""
-        which = ''
+        named = ''
         try:
             message = self._read()
-            which = f'{_named(message.header)}: '
+            named = f'{_named(message.header)}: '
             motion = await self._corrected(message)
-            response.success, response.message = True, f'~/trajectory_out, {which}{motion.report}'
+            response.success, response.message = True, f'~/trajectory_out, {named}{motion.report}'
         except FlexdynError as error:
-            response.success, response.message = False, f'{which}{error}'
+            response.success, response.message = False, f'{named}{error}'
         return response
 
     def _read(self) -> Any:
